@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"oxios/kernel"
+	"oxios/kernel/sys"
+)
+
+func (c *console) approvalsCommand() *cobra.Command {
+	return c.group("approvals", "What agents ask for, and your answers", "에이전트의 요청과 당신의 답",
+		c.approvalsList(), c.approvalsApprove(), c.approvalsDeny())
+}
+
+func (c *console) approvalsList() *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use: "list", Short: c.t("List the requests that wait", "대기 중인 요청을 봅니다"), Args: c.args(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := c.connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer l.close()
+			q := kernel.ApprovalQuery{State: "pending"}
+			if all {
+				q.State = ""
+			}
+			items, err := l.Security.Approvals(cmd.Context(), q)
+			if err != nil {
+				return err
+			}
+			head := []string{"ID", c.t("STATE", "상태"), c.t("AGE", "경과"), c.t("AGENT", "에이전트"), c.t("REQUEST", "요청")}
+			return list(c, items, c.t("Nothing waits for you.", "대기 중인 요청이 없습니다."), head, func(a kernel.Approval) []string {
+				what := c.title(a)
+				if a.Request.Command != "" {
+					what += ": " + a.Request.Command
+				}
+				return []string{tail(a.ID), c.decision(a.State), ago(a.CreatedAt), short(a.Request.Agent, 24), what}
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, c.t("also those that were decided", "결정된 요청도 봅니다"))
+	return c.withJSON(cmd)
+}
+
+func (c *console) approvalsApprove() *cobra.Command {
+	var scope, comment string
+	cmd := &cobra.Command{
+		Use: "approve ID", Short: c.t("Say yes to a request", "요청을 승인합니다"), Args: c.args(1, 1),
+		Long: c.t("Says yes to a request, shown whole. The id may be its beginning or end, of at least 4 characters.",
+			"요청 전체를 보여 주고 승인합니다. ID는 앞이나 뒤 4자 이상이면 됩니다."),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if scope != "once" && scope != "run" {
+				return usage(c.fail(sys.CodeInvalid, fmt.Sprintf(c.t("There is no scope %q.", "%q 범위는 없습니다."), scope), c.t("Use once or run.", "once 또는 run을 쓰세요.")))
+			}
+			return c.decide(cmd.Context(), args[0], func(l *link, a kernel.Approval) (kernel.Approval, error) {
+				return l.Security.Approve(cmd.Context(), a.ID, kernel.ApproveInput{Hash: a.Request.Hash, Scope: scope, Comment: comment})
+			})
+		},
+	}
+	cmd.Flags().StringVar(&scope, "scope", "once", c.t("`once`, or run: the same call during this run", "`once`(한 번) 또는 run(이 실행 동안 같은 호출)"))
+	cmd.Flags().StringVar(&comment, "comment", "", c.t("`words` for the agent", "에이전트에게 전할 `말`"))
+	return c.withJSON(cmd)
+}
+
+func (c *console) approvalsDeny() *cobra.Command {
+	var comment string
+	cmd := &cobra.Command{
+		Use: "deny ID", Short: c.t("Say no to a request", "요청을 거절합니다"), Args: c.args(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.decide(cmd.Context(), args[0], func(l *link, a kernel.Approval) (kernel.Approval, error) {
+				return l.Security.Deny(cmd.Context(), a.ID, comment)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&comment, "comment", "", c.t("`words` for the agent: what it should do instead", "에이전트에게 전할 `말`: 대신 무엇을 할지"))
+	return c.withJSON(cmd)
+}
+
+// decide finds the request that name means, shows it and records the answer.
+func (c *console) decide(ctx context.Context, name string, say func(*link, kernel.Approval) (kernel.Approval, error)) error {
+	l, err := c.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	a, err := l.Security.Approval(ctx, name)
+	if sys.CodeOf(err) == sys.CodeNotFound {
+		var all []kernel.Approval
+		if all, err = l.Security.Approvals(ctx, kernel.ApprovalQuery{}); err == nil {
+			a, err = find(c, c.t("request", "요청"), name, all, func(a kernel.Approval) string { return a.ID })
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if !c.json {
+		c.card(a)
+	}
+	if a, err = say(l, a); err != nil {
+		return err
+	}
+	if c.json {
+		return c.writeJSON(a)
+	}
+	c.printf("%s: %s", tail(a.ID), c.decision(a.State))
+	switch {
+	case l.own != nil:
+		c.note("%s", c.t("Your answer is recorded. The run goes on when Oxios runs next: the window, or `oxios serve`.",
+			"답이 기록되었습니다. 다음에 Oxios가 실행될 때(창 또는 `oxios serve`) 이어집니다."))
+	default:
+		c.note("%s", c.t("The run goes on.", "실행이 이어집니다."))
+	}
+	return nil
+}

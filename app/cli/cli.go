@@ -1,0 +1,250 @@
+// Package cli is the command line: the commands of `oxios`, one a file.
+//
+// It promises that a command gives the same answer whether it reaches a running
+// Oxios over its socket or opens the home itself; that standard output carries
+// the answer alone, and everything else goes to standard error; and that
+// nothing an agent wrote can steer the terminal or stand in for a person's yes.
+//
+// # Exit codes
+//
+//	0    done
+//	1    it failed, was stopped or was not found; the sentence says which
+//	2    the command line itself is wrong
+//	3    oxios run: an approval waits and nobody can answer here
+//	130  oxios run: Ctrl-C stopped the run
+//
+// # With --json
+//
+// Standard output is one JSON document on one line. A failure is the document
+// {"error":{"code","message","hint"}} there, so that a script has one place to
+// read, and a sentence on standard error.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"oxios/kernel"
+	"oxios/kernel/sys"
+)
+
+// The exit codes.
+const (
+	exitFailed  = 1
+	exitUsage   = 2
+	exitWaiting = 3
+	exitStopped = 130
+)
+
+// Deps is what the commands are made from. Version and Open are needed.
+type Deps struct {
+	Version  string
+	Frontend fs.FS // the built front end, for serve
+
+	// Open opens the kernel of a home for the face that will own it.
+	Open func(ctx context.Context, home, owner string, log *slog.Logger) (*kernel.Kernel, error)
+
+	// Restore puts a copy of the database in its place, in a home that nobody
+	// uses, and returns where the replaced one was kept. Nil: doctor offers
+	// no --restore.
+	Restore func(ctx context.Context, home, backup string) (replaced string, err error)
+}
+
+// Main runs the command that args name and returns the exit code. Ctrl-C and
+// SIGTERM end it in order; a second one ends it at once.
+func Main(args []string, d Deps) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // the next signal finds the default again
+	return execute(ctx, args, d, system())
+}
+
+// streams are what a command reads and writes. Tests bring their own.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+	getenv   func(string) string
+	getwd    func() (string, error)
+	terminal func(stream any) bool // whether a stream of this struct is one
+}
+
+func system() streams {
+	return streams{
+		in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv, getwd: os.Getwd,
+		terminal: func(s any) bool {
+			f, ok := s.(*os.File)
+			return ok && isTerminal(f)
+		},
+	}
+}
+
+// console is one command at work.
+type console struct {
+	streams
+	deps Deps
+	home string
+	lang language
+	json bool // the flag
+}
+
+func execute(ctx context.Context, args []string, d Deps, s streams) int {
+	c := &console{streams: s, deps: d}
+	var err error
+	if c.home, err = homeOf(c.getenv); err == nil {
+		c.lang = languageOf(c.home, c.getenv)
+		err = c.root(args).ExecuteContext(ctx)
+	}
+	return c.exit(err, args)
+}
+
+// homeOf is $OXIOS_HOME, else the usual home.
+func homeOf(getenv func(string) string) (string, error) {
+	if home := getenv("OXIOS_HOME"); home != "" {
+		return filepath.Abs(home)
+	}
+	return kernel.DefaultHome()
+}
+
+// exitError is an exit code, and what to say about it, if anything is left to
+// be said.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// exits ends the command with a code; all has been said.
+func exits(code int) error { return &exitError{code: code} }
+
+// usage is a wrong command line.
+func usage(err error) error { return &exitError{code: exitUsage, err: err} }
+
+// exit says what err is and returns its code.
+func (c *console) exit(err error, args []string) int {
+	if err == nil {
+		return 0
+	}
+	code := exitFailed
+	var e *exitError
+	if errors.As(err, &e) {
+		code = e.code
+		if e.err == nil {
+			return code
+		}
+	}
+	problem := sys.AsError(err)
+	if code == exitUsage && problem.Code == sys.CodeInternal {
+		problem.Code = sys.CodeInvalid
+	}
+	fmt.Fprintln(c.err, safe(problem.Message))
+	if problem.Hint != "" {
+		fmt.Fprintln(c.err, safe(problem.Hint))
+	}
+	// A flag that cobra stumbled over may stand before --json.
+	if c.json || slices.Contains(args, "--json") {
+		_ = c.writeJSON(map[string]*sys.Error{"error": problem})
+	}
+	return code
+}
+
+// root is the command `oxios` with all that hang from it.
+func (c *console) root(args []string) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "oxios",
+		Short: c.t("An operating system for AI agents.", "AI 에이전트를 위한 운영체제."),
+		Long: c.t(
+			"Oxios is an operating system for AI agents.\n\nWithout a command it opens the window. Every command talks to the Oxios that is running,\nor opens its home ($OXIOS_HOME, else ~/.oxios) itself when none is.",
+			"Oxios는 AI 에이전트를 위한 운영체제입니다.\n\n명령 없이 실행하면 창을 엽니다. 모든 명령은 실행 중인 Oxios에 연결하고,\n없으면 데이터 폴더($OXIOS_HOME, 없으면 ~/.oxios)를 직접 엽니다."),
+		Args:              cobra.ArbitraryArgs,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && !isLink(args[0]) {
+				return c.unknown(cmd, args[0])
+			}
+			return c.openDesktop(args)
+		},
+	}
+	root.AddCommand(
+		c.serveCommand(), c.runCommand(), c.approvalsCommand(), c.psCommand(), c.killCommand(), c.sessionsCommand(), c.auditCommand(),
+		c.configCommand(), c.modelsCommand(), c.providersCommand(), c.toolsCommand(), c.doctorCommand(), c.demoCommand(), c.versionCommand(),
+	)
+	root.SetArgs(args)
+	root.SetIn(c.in)
+	root.SetOut(c.out)
+	root.SetErr(c.err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		hint := fmt.Sprintf(c.t("See `%s --help`.", "`%s --help`를 보세요."), cmd.CommandPath())
+		return usage(sys.Errorf(sys.CodeInvalid, c.t("Wrong option: %w.", "옵션이 잘못되었습니다: %w."), err).WithHint("%s", hint))
+	})
+	c.translate(root)
+	return root
+}
+
+// group is a command that only holds others.
+func (c *console) group(use, en, ko string, children ...*cobra.Command) *cobra.Command {
+	g := &cobra.Command{
+		Use: use, Short: c.t(en, ko), Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return c.unknown(cmd, args[0])
+			}
+			if err := cmd.Help(); err != nil {
+				return err
+			}
+			return exits(exitUsage)
+		},
+	}
+	g.AddCommand(children...)
+	return g
+}
+
+// unknown is a command that does not exist, with what may have been meant.
+func (c *console) unknown(cmd *cobra.Command, name string) error {
+	cmd.SuggestionsMinimumDistance = 2
+	e := sys.Errorf(sys.CodeInvalid, c.t("There is no command %q.", "%q 명령은 없습니다."), cmd.CommandPath()+" "+name)
+	if near := cmd.SuggestionsFor(name); len(near) > 0 {
+		return usage(e.WithHint(c.t("Did you mean `%s %s`?", "`%s %s`을(를) 찾으셨나요?"), cmd.CommandPath(), near[0]))
+	}
+	return usage(e.WithHint(c.t("`%s --help` lists them.", "`%s --help`에서 목록을 볼 수 있습니다."), cmd.CommandPath()))
+}
+
+// args checks how many arguments a command gets.
+func (c *console) args(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) >= least && (most < 0 || len(args) <= most) {
+			return nil
+		}
+		what := c.t("`%s` lacks an argument.", "`%s`에 인자가 빠졌습니다.")
+		if len(args) > least {
+			what = c.t("`%s` got too many arguments.", "`%s`에 인자가 너무 많습니다.")
+		}
+		return usage(sys.Errorf(sys.CodeInvalid, what, cmd.CommandPath()).WithHint(c.t("It is used like this: %s", "사용법: %s"), cmd.UseLine()))
+	}
+}
+
+// withJSON gives cmd the flag --json.
+func (c *console) withJSON(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().BoolVar(&c.json, "json", false, c.t("print one JSON document", "JSON 문서 하나로 출력합니다"))
+	return cmd
+}

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"oxios/kernel"
+	"oxios/kernel/sys"
+)
+
+// question is what a run asks the person at this terminal, one request after
+// the other. Only what is typed after a request was shown answers it, and
+// nothing typed is no.
+type question struct {
+	seen  map[string]bool
+	queue []kernel.Approval // the first one is being asked
+	lines chan string       // what the person types; nil before the first question
+}
+
+// first reports whether the request has not come up before.
+func (q *question) first(id string) bool {
+	if q.seen[id] {
+		return false
+	}
+	if q.seen == nil {
+		q.seen = map[string]bool{}
+	}
+	q.seen[id] = true
+	return true
+}
+
+// enqueue asks a, or will when what is being asked has been answered.
+func (w *watcher) enqueue(a kernel.Approval) error {
+	w.queue = append(w.queue, a)
+	if len(w.queue) == 1 {
+		w.ask()
+	}
+	return nil
+}
+
+func (w *watcher) ask() {
+	a := w.queue[0]
+	w.card(a)
+	if f, ok := w.in.(*os.File); ok {
+		forget(f)
+	}
+	w.listen()
+	fmt.Fprint(w.err, w.t("Approve? y = once · r = the same call during this run · N = no · or type why not, for the agent: ",
+		"승인할까요? y = 한 번 · r = 이 실행 동안 같은 호출 · N = 아니요 · 또는 에이전트에게 전할 거절 이유: "))
+}
+
+// listen reads the terminal line by line, from the first question on until the
+// process ends.
+func (w *watcher) listen() {
+	if w.lines != nil {
+		return
+	}
+	lines := make(chan string)
+	w.lines = lines
+	go func() {
+		defer close(lines)
+		for in := bufio.NewScanner(w.in); in.Scan(); {
+			lines <- in.Text()
+		}
+	}()
+}
+
+// answer takes a typed line up. When the terminal has ended, the question is
+// left to somebody else.
+func (w *watcher) answer(ctx context.Context, line string, ok bool) error {
+	if !ok {
+		w.lines, w.canAsk = nil, false
+		w.leaving = w.leaving || len(w.queue) > 0
+		w.queue = nil
+		fmt.Fprintln(w.err)
+		return nil
+	}
+	if len(w.queue) == 0 {
+		return nil // typed while nothing was asked: no answer to anything
+	}
+	a := w.queue[0]
+	var err error
+	switch line = strings.TrimSpace(line); strings.ToLower(line) {
+	case "y", "yes", "예", "네":
+		_, err = w.link.Security.Approve(ctx, a.ID, kernel.ApproveInput{Hash: a.Request.Hash, Scope: "once"})
+	case "r", "run":
+		_, err = w.link.Security.Approve(ctx, a.ID, kernel.ApproveInput{Hash: a.Request.Hash, Scope: "run"})
+	case "", "n", "no", "아니요", "아니오":
+		_, err = w.link.Security.Deny(ctx, a.ID, "")
+	default:
+		_, err = w.link.Security.Deny(ctx, a.ID, line)
+	}
+	if err != nil && sys.CodeOf(err) != sys.CodeConflict {
+		return err
+	}
+	w.drop(a.ID)
+	return nil
+}
+
+// decided takes up that a request was answered, here or elsewhere.
+func (w *watcher) decided(a kernel.Approval) error {
+	asked := len(w.queue) > 0 && w.queue[0].ID == a.ID
+	if asked {
+		fmt.Fprintln(w.err)
+		w.note(w.t("It was decided elsewhere: %s.", "다른 곳에서 결정되었습니다: %s."), w.decision(a.State))
+	}
+	w.drop(a.ID)
+	return nil
+}
+
+// drop forgets a request and asks the next one.
+func (w *watcher) drop(id string) {
+	asked := len(w.queue) > 0 && w.queue[0].ID == id
+	w.queue = slices.DeleteFunc(w.queue, func(a kernel.Approval) bool { return a.ID == id })
+	if asked && len(w.queue) > 0 {
+		w.ask()
+	}
+}
+
+// title is what a request would do, in words.
+func (c *console) title(a kernel.Approval) string {
+	if c.lang == korean && a.Request.TitleKO != "" {
+		return oneLine(a.Request.TitleKO)
+	}
+	return oneLine(a.Request.Title)
+}
+
+// card shows the whole of a request. What the agent claims is told as its
+// claim.
+func (c *console) card(a kernel.Approval) {
+	r := a.Request
+	line := func(en, ko, value string) {
+		if value != "" {
+			c.note("  %s %s", c.t(en, ko), value)
+		}
+	}
+	c.note("\n? %s", c.title(a))
+	if r.Command != "" {
+		c.note("%s", indented(r.Command, "    "))
+	} else if len(r.Argv) > 0 {
+		c.note("    %s", safe(fmt.Sprintf("%q", r.Argv)))
+	}
+	if r.Diff != "" {
+		c.note("%s", indented(r.Diff, "    "))
+	}
+	line("File:", "파일:", oneLine(r.Path))
+	line("Folder:", "폴더:", oneLine(r.Dir))
+	line("Program:", "프로그램:", oneLine(r.Executable))
+	line("Agent:", "에이전트:", oneLine(strings.Join(append([]string{r.Agent}, r.Ancestry...), " ← ")))
+	line("Why it asks:", "묻는 이유:", oneLine(r.Why))
+	if r.Claim != "" {
+		line("The agent says:", "에이전트의 말:", fmt.Sprintf("%q", oneLine(r.Claim)))
+	}
+	line("Outside the folder:", "폴더 밖:", oneLine(strings.Join(r.Outside, ", ")))
+	if r.Network {
+		line("Network:", "네트워크:", c.t("yes", "사용"))
+	}
+	if r.Contained.Contained() {
+		line("Contained:", "격리:", fmt.Sprintf(c.t("yes (level %d of 2)", "예 (2단계 중 %d단계)"), r.Contained))
+	} else {
+		line("Contained:", "격리:", fmt.Sprintf(c.t("NO (level %d of 2): it can reach what you can reach", "아니요 (2단계 중 %d단계): 당신이 쓸 수 있는 모든 것에 닿습니다"), r.Contained))
+	}
+	if r.Undo != "" && r.Undo != "no" {
+		line("Undo:", "되돌리기:", oneLine(r.Undo))
+	} else {
+		line("Undo:", "되돌리기:", c.t("no", "불가"))
+	}
+}
+
+// decision is the state of a request, in words.
+func (c *console) decision(state string) string {
+	words := map[string]string{
+		"pending": c.t("waits", "대기"), "approved": c.t("approved", "승인됨"), "denied": c.t("denied", "거절됨"),
+		"expired": c.t("expired", "만료됨"), "canceled": c.t("withdrawn", "취소됨"), "used": c.t("approved and used", "승인되어 사용됨"),
+	}
+	if w, ok := words[state]; ok {
+		return w
+	}
+	return state
+}

@@ -1,0 +1,227 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"oxios/kernel"
+	"oxios/kernel/sys"
+)
+
+func (c *console) sessionsCommand() *cobra.Command {
+	return c.group("sessions", "Conversations", "대화 목록과 내용",
+		c.sessionsList(), c.sessionsShow(), c.sessionsRename(), c.sessionsExport(), c.sessionsDelete())
+}
+
+// onSession is a command that works on the conversation its first argument names.
+func (c *console) onSession(do func(ctx context.Context, l *link, id string, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		l, err := c.connect(cmd.Context())
+		if err != nil {
+			return err
+		}
+		defer l.close()
+		id, err := c.sessionID(cmd.Context(), l, args[0])
+		if err != nil {
+			return err
+		}
+		return do(cmd.Context(), l, id, args)
+	}
+}
+
+func (c *console) sessionsList() *cobra.Command {
+	var q kernel.SessionQuery
+	cmd := &cobra.Command{
+		Use: "list", Short: c.t("List conversations, the newest first", "대화를 최근 순으로 봅니다"), Args: c.args(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := c.connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer l.close()
+			items, err := l.State.Sessions(cmd.Context(), q)
+			if err != nil {
+				return err
+			}
+			head := []string{"ID", c.t("STATE", "상태"), c.t("CHANGED", "변경"), c.t("COST", "비용"), c.t("TITLE", "제목")}
+			return list(c, items, c.t("There is no conversation.", "대화가 없습니다."), head, func(s kernel.Session) []string {
+				return []string{tail(s.ID), c.runState(s.State), ago(s.UpdatedAt), c.price(s.Cost), short(s.Title, 80)}
+			})
+		},
+	}
+	cmd.Flags().StringVar(&q.Search, "search", "", c.t("only those in which these `words` stand", "이 `단어`가 있는 대화만"))
+	cmd.Flags().BoolVar(&q.Archived, "archived", false, c.t("the archived ones", "보관된 대화"))
+	cmd.Flags().IntVar(&q.Limit, "limit", 50, c.t("at most this `number`", "최대 `개수`"))
+	return c.withJSON(cmd)
+}
+
+func (c *console) sessionsShow() *cobra.Command {
+	return c.withJSON(&cobra.Command{
+		Use: "show ID", Short: c.t("Show a conversation", "대화를 봅니다"), Args: c.args(1, 1),
+		RunE: c.onSession(func(ctx context.Context, l *link, id string, _ []string) error {
+			v, err := l.State.Session(ctx, id)
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return c.writeJSON(v)
+			}
+			c.showSession(v)
+			return nil
+		}),
+	})
+}
+
+func (c *console) showSession(v kernel.SessionView) {
+	c.printf("%s", oneLine(v.Session.Title))
+	c.printf("%s · %s · %s · %s", v.Session.ID, c.runState(v.Session.State), oneLine(v.Session.Folder), c.price(v.Session.Cost))
+	steps := map[string][]kernel.StepView{}
+	for _, r := range v.Runs {
+		steps[r.Run.ID] = r.Steps
+	}
+	for _, m := range v.Messages {
+		who := c.t("Agent", "에이전트")
+		if m.Role == "user" {
+			who = c.t("You", "나")
+		}
+		c.printf("\n%s · %s", who, m.At.Local().Format("2006-01-02 15:04"))
+		if m.Role != "user" {
+			c.showSteps(steps[m.RunID])
+			delete(steps, m.RunID) // an answer in several messages shows them once
+		}
+		if m.Content != "" {
+			c.printf("%s", safe(strings.TrimRight(m.Content, "\n")))
+		}
+		if m.Status != "" {
+			c.printf("(%s)", m.Status)
+		}
+		if m.Demo {
+			c.printf("(%s)", c.t("Demo: scripted, no language model", "데모: 대본대로 답하며 언어 모델이 아닙니다"))
+		}
+	}
+	for _, r := range v.Runs { // a run without an answer yet
+		if left, ok := steps[r.Run.ID]; ok && len(left) > 0 {
+			c.printf("\n%s · %s", c.t("Agent", "에이전트"), c.runState(string(r.Run.State)))
+			c.showSteps(left)
+		}
+	}
+	for _, q := range v.Queued {
+		c.printf("\n%s · %s", c.t("You, not read yet", "나 (아직 읽지 않음)"), oneLine(q.Text))
+	}
+}
+
+func (c *console) showSteps(steps []kernel.StepView) {
+	for _, s := range steps {
+		if s.Kind != "tool" {
+			continue
+		}
+		mark := "✗"
+		switch {
+		case s.State == "waiting":
+			mark = "?"
+		case s.State != "closed":
+			mark = "·"
+		case s.Outcome == "ok":
+			mark = "✓"
+		}
+		title := s.Title
+		if title == "" {
+			title = s.Name
+		}
+		c.printf("  %s %s", mark, short(title, 120))
+	}
+}
+
+func (c *console) sessionsRename() *cobra.Command {
+	return &cobra.Command{
+		Use: "rename ID TITLE", Short: c.t("Give a conversation another title", "대화 제목을 바꿉니다"), Args: c.args(2, -1),
+		RunE: c.onSession(func(ctx context.Context, l *link, id string, args []string) error {
+			title := strings.Join(args[1:], " ")
+			s, err := l.State.UpdateSession(ctx, id, kernel.SessionPatch{Title: &title})
+			if err != nil {
+				return err
+			}
+			c.printf("%s %s", tail(s.ID), oneLine(s.Title))
+			return nil
+		}),
+	}
+}
+
+func (c *console) sessionsExport() *cobra.Command {
+	var format, file string
+	cmd := &cobra.Command{
+		Use: "export ID", Short: c.t("Write a conversation as Markdown or JSON", "대화를 Markdown이나 JSON으로 내보냅니다"), Args: c.args(1, 1),
+		RunE: c.onSession(func(ctx context.Context, l *link, id string, _ []string) error {
+			text, err := l.State.ExportSession(ctx, id, format)
+			if err != nil {
+				return err
+			}
+			return c.save(file, []byte(text))
+		}),
+	}
+	cmd.Flags().StringVar(&format, "format", "md", c.t("`md` or json", "`md` 또는 json"))
+	cmd.Flags().StringVarP(&file, "output", "o", "", c.t("write to this `file`", "이 `파일`에 씁니다"))
+	return cmd
+}
+
+// save writes data to file, which only the person may read, or to standard
+// output.
+func (c *console) save(file string, data []byte) error {
+	if file == "" || file == "-" {
+		_, err := c.out.Write(data)
+		return err
+	}
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		return c.fail(sys.CodeUnavailable, fmt.Sprintf(c.t("%s cannot be written: %v.", "%s에 쓸 수 없습니다: %v."), file, err), "")
+	}
+	c.note(c.t("Written to %s.", "%s에 썼습니다."), file)
+	return nil
+}
+
+func (c *console) sessionsDelete() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use: "delete ID", Short: c.t("Delete a conversation for good", "대화를 영구히 삭제합니다"), Args: c.args(1, 1),
+		Long: c.t("Deletes a conversation with its messages and steps. The audit chain keeps what happened.",
+			"대화와 메시지, 단계를 삭제합니다. 감사 기록은 남습니다."),
+		RunE: c.onSession(func(ctx context.Context, l *link, id string, _ []string) error {
+			v, err := l.State.Session(ctx, id)
+			if err != nil {
+				return err
+			}
+			title := short(v.Session.Title, 60)
+			if !yes {
+				if err := c.sure(fmt.Sprintf(c.t("Delete %q with %d messages for good?", "%q(메시지 %d개)을(를) 영구히 삭제할까요?"), title, len(v.Messages))); err != nil {
+					return err
+				}
+			}
+			if err := l.State.DeleteSession(ctx, id); err != nil {
+				return err
+			}
+			c.printf(c.t("%q was deleted.", "%q을(를) 삭제했습니다."), title)
+			return nil
+		}),
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, c.t("do not ask", "묻지 않습니다"))
+	return cmd
+}
+
+// sure asks the person; all but a clear yes is no.
+func (c *console) sure(question string) error {
+	if !c.terminal(c.in) || !c.terminal(c.err) {
+		return c.fail(sys.CodeWaiting, c.t("Nobody can be asked here, so nothing was changed.", "여기서는 물어볼 수 없어 아무것도 바꾸지 않았습니다."), c.t("Say it with --yes.", "--yes를 붙여 주세요."))
+	}
+	fmt.Fprintf(c.err, "%s [y/N] ", question)
+	line, _ := bufio.NewReader(c.in).ReadString('\n') // an end without a line is no
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes", "예", "네":
+		return nil
+	}
+	c.note("%s", c.t("Nothing was changed.", "아무것도 바꾸지 않았습니다."))
+	return exits(exitFailed)
+}

@@ -1,0 +1,289 @@
+package notify
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"oxios/kernel"
+	"oxios/kernel/sys"
+)
+
+// maxAsking is how many approvals have a notification of their own; the rest
+// share one. A screen full of questions is answered without reading.
+const maxAsking = 3
+
+// more is the key of the notification that stands for the rest.
+const more = "more"
+
+// desk keeps what is shown in step with what waits. It belongs to one goroutine.
+type desk struct {
+	Config
+	on        bool // the setting "notifications"
+	isolation sys.Isolation
+	pending   map[string]kernel.Approval
+	shown     map[string]shown  // by approval, or more
+	left      map[string]bool   // approvals whose notification was closed: it does not come again
+	ended     map[string]uint32 // the notification about the last end, by conversation
+	opens     map[uint32]string // the conversation that a notification about an end opens
+	mute      bool              // sending failed; it was logged
+}
+
+// shown is a notification that asks.
+type shown struct {
+	id     uint32
+	notice Notice
+}
+
+// load reads what the events cannot tell: what waited before.
+func (d *desk) load(ctx context.Context) error {
+	list, err := d.Handle.Security.Approvals(ctx, kernel.ApprovalQuery{State: "pending"})
+	if err != nil {
+		return err
+	}
+	clear(d.pending)
+	for _, a := range list {
+		d.pending[a.ID] = a
+	}
+	status, err := d.Handle.Infra.Status(ctx)
+	if err != nil {
+		return err
+	}
+	d.isolation = status.Isolation
+	config, err := d.Handle.Infra.Config(ctx)
+	if err != nil {
+		return err
+	}
+	d.on = config.Values["notifications"] != "false"
+	return nil
+}
+
+func (d *desk) receive(ctx context.Context, e kernel.Event) error {
+	switch e.Kind {
+	case "gap":
+		return d.load(ctx)
+	case "approval":
+		if a, ok := as[kernel.Approval](e); ok {
+			d.approval(a)
+		}
+	case "status":
+		if s, ok := as[kernel.Status](e); ok {
+			d.isolation = s.Isolation
+		}
+	case "config":
+		if v, ok := as[kernel.ConfigView](e); ok {
+			d.on = v.Values["notifications"] != "false"
+		}
+	case "run.ended":
+		if r, ok := as[kernel.Run](e); ok {
+			d.runEnded(ctx, r)
+		}
+	}
+	return nil
+}
+
+func (d *desk) approval(a kernel.Approval) {
+	if a.State == "pending" {
+		d.pending[a.ID] = a
+		delete(d.left, more)
+		return
+	}
+	delete(d.pending, a.ID)
+	delete(d.left, a.ID)
+}
+
+// arrange shows what waits and takes back what does not: an approval decided
+// elsewhere, and everything once the window is in front or the screen locked.
+func (d *desk) arrange(ctx context.Context) {
+	if len(d.pending) == 0 && len(d.shown) == 0 {
+		return
+	}
+	want := d.wanted(ctx)
+	for key, s := range d.shown {
+		if _, ok := want[key]; !ok {
+			delete(d.shown, key)
+			d.Sender.Withdraw(s.id)
+		}
+	}
+	for key, n := range want {
+		old, ok := d.shown[key]
+		if ok && same(old.notice, n) {
+			continue
+		}
+		n.Replaces = old.id
+		if id, ok := d.send(ctx, n); ok {
+			d.shown[key] = shown{id, n}
+		}
+	}
+}
+
+func (d *desk) wanted(ctx context.Context) map[string]Notice {
+	want := map[string]Notice{}
+	if !d.on || d.Focused() || d.Sender.Locked(ctx) {
+		return want
+	}
+	var asking []kernel.Approval
+	for id, a := range d.pending {
+		if !d.left[id] {
+			asking = append(asking, a)
+		}
+	}
+	slices.SortFunc(asking, func(a, b kernel.Approval) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	w := wordsFor(d.Korean())
+	for i, a := range asking {
+		if i == maxAsking {
+			if !d.left[more] {
+				want[more] = w.others(len(asking)-maxAsking, d.Open != nil)
+			}
+			break
+		}
+		want[a.ID] = w.asks(a, d.isolation, d.Open != nil)
+	}
+	return want
+}
+
+// press does what the person chose. Closing a notification decides nothing.
+func (d *desk) press(ctx context.Context, p Pressed) {
+	if session, ok := d.opens[p.ID]; ok {
+		delete(d.opens, p.ID)
+		if p.Key != "" {
+			d.open(session)
+		}
+		return
+	}
+	for key, s := range d.shown {
+		if s.id != p.ID {
+			continue
+		}
+		offered := slices.ContainsFunc(s.notice.Actions, func(a Action) bool { return a.Key == p.Key })
+		if p.Key != "" && !offered {
+			return
+		}
+		delete(d.shown, key) // the system has closed it
+		switch {
+		case p.Key == "":
+			d.left[key] = true
+		case d.Sender.Locked(ctx): // it comes again when the screen is open
+		case key == more:
+			d.left[more] = true
+			d.open(d.oldest())
+		default:
+			d.decide(ctx, d.pending[key], p.Key)
+		}
+		return
+	}
+}
+
+func (d *desk) decide(ctx context.Context, a kernel.Approval, key string) {
+	if a.ID == "" { // it was decided elsewhere in the meantime
+		return
+	}
+	var err error
+	switch key {
+	case actionApprove:
+		_, err = d.Handle.Security.Approve(ctx, a.ID, kernel.ApproveInput{Hash: a.Request.Hash, Scope: "once"})
+	case actionDeny:
+		_, err = d.Handle.Security.Deny(ctx, a.ID, "")
+	default:
+		d.left[a.ID] = true
+		d.open(a.Request.SessionID)
+		return
+	}
+	if err != nil {
+		d.Log.WarnContext(ctx, "A decision by notification was not taken", "approval", a.ID, "error", err)
+		d.left[a.ID] = true
+		w := wordsFor(d.Korean())
+		d.send(ctx, Notice{Title: w.notTaken, Body: sys.AsError(err).Error()})
+		return
+	}
+	delete(d.pending, a.ID)
+}
+
+func (d *desk) open(session string) {
+	if d.Open != nil && session != "" {
+		d.Open(session)
+	}
+}
+
+// oldest is the conversation that has waited longest.
+func (d *desk) oldest() string {
+	var first kernel.Approval
+	for _, a := range d.pending {
+		if first.ID == "" || a.CreatedAt.Before(first.CreatedAt) {
+			first = a
+		}
+	}
+	return first.Request.SessionID
+}
+
+func (d *desk) runEnded(ctx context.Context, r kernel.Run) {
+	if !d.on || d.Focused() || !worthTelling(r) || d.Sender.Locked(ctx) {
+		return
+	}
+	n := wordsFor(d.Korean()).ended(r, d.Open != nil)
+	n.Replaces = d.ended[r.SessionID]
+	id, ok := d.send(ctx, n)
+	if !ok {
+		return
+	}
+	delete(d.opens, n.Replaces)
+	d.ended[r.SessionID] = id
+	d.opens[id] = r.SessionID
+}
+
+// long is the time after which a person may have turned to something else.
+const long = 4 * time.Second
+
+// worthTelling reports whether the end of a run is news: one that failed, that
+// took a while, or that was started where nobody waits for it.
+func worthTelling(r kernel.Run) bool {
+	switch r.State {
+	case "failed":
+		return true
+	case "done":
+	default: // stopped by the person, or interrupted with the program
+		return false
+	}
+	if r.Via != "window" && r.Via != "terminal" {
+		return true
+	}
+	return r.StartedAt != nil && r.EndedAt != nil && r.EndedAt.Sub(*r.StartedAt) >= long
+}
+
+// send logs the first of several failures: a system without a notification
+// service fails each time.
+func (d *desk) send(ctx context.Context, n Notice) (uint32, bool) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	id, err := d.Sender.Send(ctx, n)
+	if err != nil && !d.mute && ctx.Err() == nil {
+		d.Log.InfoContext(ctx, "Notifications are not shown", "error", err)
+	}
+	d.mute = err != nil
+	return id, err == nil
+}
+
+// clear takes back what asks: nobody reads the answer any more.
+func (d *desk) clear() {
+	for _, s := range d.shown {
+		d.Sender.Withdraw(s.id)
+	}
+}
+
+func same(a, b Notice) bool {
+	return a.Title == b.Title && a.Body == b.Body && slices.Equal(a.Actions, b.Actions)
+}
+
+// as reads the data of an event, of this process or of another.
+func as[T any](e kernel.Event) (T, bool) {
+	if v, ok := e.Data.(T); ok {
+		return v, true
+	}
+	var v T
+	raw, ok := e.Data.(json.RawMessage)
+	return v, ok && json.Unmarshal(raw, &v) == nil
+}

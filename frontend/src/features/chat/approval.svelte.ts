@@ -1,0 +1,83 @@
+import type { Approval } from '../../kernel/api.gen';
+import type { Approvals } from '../../kernel/approvals.svelte';
+import { failureOf, type Failure } from '../../kernel/transport';
+
+/** How long a card has to stand still before a key decides it, in milliseconds. */
+export const STILL = 800;
+/** Above this many lines a command scrolls, and has to be read to its end. */
+export const LINES = 12;
+
+/** Card is one request on the screen: what was shown, and whether it may be decided yet. */
+export class Card {
+	approval = $state.raw<Approval>() as Approval;
+	/** changed says that the request is not the one that was shown at first. */
+	changed = $state(false);
+	/** read says that the end of a long command was on the screen. */
+	read = $state(false);
+	deciding = $state(false);
+	denying = $state(false);
+	comment = $state('');
+	failure = $state.raw<Failure>();
+
+	lines = $derived((this.approval.request.command ?? '').split('\n').length);
+	long = $derived(this.lines > LINES);
+	mayApprove = $derived(!this.deciding && (!this.long || this.read));
+	/** What leaves the machine cannot be called back: Deny is then the primary answer, and a yes is asked for twice. */
+	denyFirst = $derived(this.approval.request.network);
+
+	#approvals: Approvals;
+	#now: () => number;
+	#still = 0;
+
+	constructor(approvals: Approvals, approval: Approval, now: () => number = () => performance.now()) {
+		this.#approvals = approvals;
+		this.#now = now;
+		this.approval = approval;
+		this.moved();
+	}
+
+	/** moved says that the card appeared or changed its place: keys wait again. */
+	moved(): void {
+		this.#still = this.#now();
+	}
+
+	/** keysOpen reports whether the card has stood still for long enough that a key can be meant for it. */
+	get keysOpen(): boolean {
+		return this.#now() - this.#still >= STILL;
+	}
+
+	/** show takes the newest form of the request over. Another hash asks again from the start. */
+	show(a: Approval): void {
+		if (a.request.hash !== this.approval.request.hash) {
+			this.changed = true;
+			this.read = false;
+			this.denying = false;
+			this.moved();
+		}
+		this.approval = a;
+	}
+
+	async approve(scope: 'once' | 'run'): Promise<void> {
+		if (!this.mayApprove) return;
+		const { id, request } = this.approval;
+		await this.#decide(() => this.#approvals.approve(id, request.hash, scope));
+	}
+
+	async deny(): Promise<void> {
+		await this.#decide(() => this.#approvals.deny(this.approval.id, this.comment.trim()));
+	}
+
+	async #decide(work: () => Promise<void>): Promise<void> {
+		if (this.deciding) return;
+		this.deciding = true;
+		this.failure = undefined;
+		try {
+			await work();
+		} catch (e) {
+			this.failure = failureOf(e);
+			await this.#approvals.load().catch(() => {});
+		} finally {
+			this.deciding = false;
+		}
+	}
+}

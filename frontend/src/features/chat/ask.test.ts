@@ -1,0 +1,94 @@
+import { cleanup, render, screen } from '@testing-library/svelte';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Approvals } from '../../kernel/approvals.svelte';
+import { makeKernel } from '../../kernel/api.gen';
+import { FakeTransport } from '../../kernel/fake/transport';
+import { Card, STILL } from './approval.svelte';
+import Ask from './Ask.svelte';
+
+afterEach(cleanup);
+
+async function setup(session: string, index = 0) {
+	const fake = new FakeTransport({ pace: 0 });
+	const approvals = new Approvals(makeKernel(fake));
+	await approvals.load();
+	let now = 0;
+	const card = new Card(approvals, approvals.of(session)[index]!, () => now);
+	const ondraft = vi.fn();
+	render(Ask, { card, at: 1, of: 1, onturn: () => {}, ondraft });
+	now += STILL;
+	const element = screen.getByRole('alertdialog');
+	const press = (init: KeyboardEventInit) =>
+		element.dispatchEvent(new KeyboardEvent('keydown', { bubbles: true, cancelable: true, ...init }));
+	const decided = () => fake.calls.filter((c) => /approve|deny/.test(c.method)).map((c) => c.method);
+	return { card, press, decided, ondraft, element, wait: (ms: number) => (now += ms) };
+}
+
+const ctrlEnter = { key: 'Enter', code: 'Enter', ctrlKey: true };
+const d = { key: 'ㅇ', code: 'KeyD' };
+
+describe('the card', () => {
+	it('is named by its effect and does not take the focus', async () => {
+		const { element } = await setup('s-tidy');
+		expect(element.getAttribute('aria-label')).toBe('Deletes files in Downloads');
+		expect(element.contains(document.activeElement)).toBe(false);
+	});
+
+	it('shows the whole command and what the agent says as its saying', async () => {
+		const { element } = await setup('s-tidy');
+		expect(element.querySelector('pre')?.textContent).toContain('xargs -0 rm --');
+		expect(element.textContent).toContain('“14 installers older than a month, 2.3 GB.”');
+		expect(element.textContent).toContain('find, xargs, rm in ~/Downloads');
+	});
+
+	it('approves once with Ctrl Enter', async () => {
+		const { press, decided } = await setup('s-tidy');
+		press(ctrlEnter);
+		await vi.waitFor(() => expect(decided()).toEqual(['security.approve']));
+	});
+
+	it.each([
+		['a bare Enter', { key: 'Enter', code: 'Enter' }],
+		['a digit', { key: '1', code: 'Digit1' }],
+		['a repeated key', { ...ctrlEnter, repeat: true }],
+		['a key in composition', { ...ctrlEnter, isComposing: true }],
+	])('decides nothing with %s', async (_, init) => {
+		const { press, decided, card } = await setup('s-tidy');
+		press(init);
+		press({ ...init, code: init.code === 'Digit1' ? 'Digit2' : init.code });
+		expect(decided()).toEqual([]);
+		expect(card.denying).toBe(false);
+	});
+
+	it('decides nothing with a key that comes too early', async () => {
+		const { card, press, decided } = await setup('s-tidy');
+		card.moved();
+		press(ctrlEnter);
+		press(d);
+		expect(decided()).toEqual([]);
+		expect(card.denying).toBe(false);
+	});
+
+	it('opens the comment with D, and denies with Enter', async () => {
+		const { card, press, decided } = await setup('s-tidy');
+		press(d);
+		expect(card.denying).toBe(true);
+		const field = await screen.findByLabelText('Comment for the agent');
+		field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', code: 'Enter', bubbles: true, cancelable: true }));
+		await vi.waitFor(() => expect(decided()).toEqual(['security.deny']));
+	});
+
+	it('denies at once where Deny is primary, and does not hear Ctrl Enter there', async () => {
+		const { press, decided } = await setup('s-year', 1);
+		press(ctrlEnter);
+		expect(decided()).toEqual([]);
+		press(d);
+		await vi.waitFor(() => expect(decided()).toEqual(['security.deny']));
+	});
+
+	it('goes back to the draft with Esc', async () => {
+		const { press, ondraft } = await setup('s-tidy');
+		press({ key: 'Escape', code: 'Escape' });
+		expect(ondraft).toHaveBeenCalledOnce();
+	});
+});

@@ -1,0 +1,247 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { makeKernel, type StepView } from '../../kernel/api.gen';
+import { makeMessage, makeRun, makeStep } from '../../kernel/fake/data';
+import { FakeTransport } from '../../kernel/fake/transport';
+import { Live } from '../../kernel/live.svelte';
+import { STILL, Card } from './approval.svelte';
+import { Composer, MOST } from './composer.svelte';
+import { Conversation } from './conversation.svelte';
+import { draft } from './drafts';
+import { endingOf, fold, piecesOf, stepState } from './timeline';
+
+const stops: (() => void)[] = [];
+afterEach(() => {
+	stops.splice(0).forEach((stop) => stop());
+	localStorage.clear();
+});
+
+async function setup() {
+	const fake = new FakeTransport({ pace: 0 });
+	const kernel = makeKernel(fake);
+	const live = new Live(kernel, fake);
+	stops.push(live.start());
+	await vi.waitFor(() => expect(live.models.loaded && live.sessions.loaded).toBe(true));
+	const open = async (id: string) => {
+		const c = new Conversation(kernel, id);
+		stops.push(
+			live.onevent((e) => c.receive(e)),
+			() => c.close(),
+		);
+		await c.load();
+		return c;
+	};
+	return { fake, kernel, live, open };
+}
+
+const texts = (c: Conversation) =>
+	c.turns.flatMap((t) => piecesOf(t)).flatMap((p) => (p.kind === 'said' || p.kind === 'person' ? [p.text] : []));
+
+describe('a conversation', () => {
+	it('follows a run from the message to the answer', async () => {
+		const { open } = await setup();
+		const c = await open('s-parser');
+		await c.send({ text: 'Look around.' });
+		await vi.waitFor(() => expect(c.runs.at(-1)?.run.state).toBe('done'), { timeout: 4000 });
+		const turn = c.turns.at(-1)!;
+		expect(piecesOf(turn).map((p) => p.kind)).toEqual(['person', 'thought', 'said', 'steps', 'said']);
+		expect(c.talks).toEqual({});
+	});
+
+	it('shows what a message repeats of its steps once', async () => {
+		const { open } = await setup();
+		const c = await open('s-parser');
+		expect(texts(c).filter((t) => t.includes('read the clock twice'))).toHaveLength(1);
+	});
+
+	it('applies what came while it was read', async () => {
+		const { fake, kernel, live } = await setup();
+		const c = new Conversation(kernel, 's-parser');
+		stops.push(live.onevent((e) => c.receive(e)));
+		const reading = c.load();
+		fake.emit('queue', [{ id: 'q', session_id: 's-parser', text: 'late', created_at: '' }], { session_id: 's-parser' });
+		await reading;
+		expect(c.queued.map((q) => q.text)).toEqual(['late']);
+	});
+
+	it('leaves the events of others alone', async () => {
+		const { fake, open } = await setup();
+		const c = await open('s-parser');
+		fake.emit('queue', [{ id: 'q', session_id: 's-tidy', text: 'x', created_at: '' }], { session_id: 's-tidy' });
+		expect(c.queued).toEqual([]);
+	});
+
+	it('forgets what was said before a retry', async () => {
+		const { fake, open } = await setup();
+		const c = await open('s-photos');
+		const of = { session_id: 's-photos', run_id: 'r-photos' };
+		fake.emit('run.text', { text: 'Half an ans' }, of);
+		fake.emit('run.retry', { text: 'The connection broke.' }, of);
+		fake.emit('run.text', { text: 'Whole.' }, of);
+		await vi.waitFor(() => expect(c.talks['r-photos']?.text).toBe('Whole.'));
+	});
+
+	it('stops a run and keeps what came', async () => {
+		const { open } = await setup();
+		const c = await open('s-photos');
+		await c.stop();
+		expect(c.runs[0]!.run.state).toBe('stopped');
+		expect(c.stopping).toBeUndefined();
+		expect(endingOf(c.turns[0]!)).toBe('stopped');
+		expect(texts(c)).toContain('I read the dates of 604 photos first.');
+	});
+
+	it('takes a queued message back', async () => {
+		const { open } = await setup();
+		const c = await open('s-photos');
+		expect(c.queued).toHaveLength(1);
+		await c.unqueue(c.queued[0]!.id);
+		expect(c.queued).toHaveLength(0);
+	});
+
+	it('says that a conversation is gone', async () => {
+		const { open } = await setup();
+		const c = await open('s-nowhere');
+		expect(c.failure?.code).toBe('not_found');
+		expect(c.loaded).toBe(true);
+	});
+});
+
+describe('the timeline', () => {
+	const step = (name: string, patch: Partial<StepView> = {}) => makeStep({ run_id: 'r', kind: 'tool', name, ...patch });
+
+	it('folds repeats that ended well, and nothing that needs a look', () => {
+		const groups = fold(
+			[...Array(4)]
+				.map(() => step('read'))
+				.concat(step('read', { outcome: 'error' }), step('read'), step('exec'), step('exec'), step('exec')),
+		);
+		expect(groups.map((g) => g.steps.length)).toEqual([4, 1, 1, 1, 1, 1]);
+	});
+
+	it('names the end of a run by what happened', () => {
+		const turn = (state: string, status = '', code = '') => ({
+			id: 'r',
+			messages: [makeMessage({ session_id: 's', run_id: 'r', role: 'assistant', content: 'x', status })],
+			view: {
+				run: makeRun({
+					id: 'r',
+					session_id: 's',
+					text: '',
+					state: state as 'done',
+					error: code ? { code: code as 'auth', message: '' } : undefined,
+				}),
+				steps: [],
+				changes: [],
+			},
+		});
+		expect(endingOf(turn('done'))).toBeUndefined();
+		expect(endingOf(turn('done', 'forced'))).toBe('forced');
+		expect(endingOf(turn('failed', 'cut'))).toBe('cut');
+		expect(endingOf(turn('failed', '', 'stream_cut'))).toBe('cut');
+		expect(endingOf(turn('failed', '', 'auth'))).toBe('failed');
+		expect(endingOf(turn('interrupted'))).toBe('interrupted');
+	});
+
+	it('shows a denied step as denied and an unclear one as unclear', () => {
+		expect(stepState(step('exec', { outcome: 'denied' }))).toBe('denied');
+		expect(stepState(step('exec', { outcome: 'unknown' }))).toBe('partly');
+		expect(stepState(step('exec', { state: 'waiting', outcome: '' }))).toBe('waiting');
+	});
+});
+
+describe('the composer', () => {
+	it('keeps a draft for each conversation until it is sent', async () => {
+		const { live } = await setup();
+		const c = new Composer(live, 's-parser');
+		c.write('half a thought');
+		expect(new Composer(live, 's-parser').text).toBe('half a thought');
+		expect(new Composer(live, 's-tidy').text).toBe('');
+		await c.send();
+		expect(draft('s-parser')).toBe('');
+	});
+
+	it('refuses a message over 10 MB and keeps its text', async () => {
+		const { fake, live } = await setup();
+		const c = new Composer(live, 's-parser');
+		c.write('가'.repeat(MOST / 3 + 10));
+		expect(c.tooLarge).toBe(true);
+		expect(await c.send()).toBeUndefined();
+		expect(c.text.length).toBeGreaterThan(3_000_000);
+		expect(fake.calls.some((x) => x.method === 'agents.submit')).toBe(false);
+	});
+
+	it('keeps the text when the kernel refuses it', async () => {
+		const { fake, live } = await setup();
+		const c = new Composer(live, 's-nowhere');
+		c.write('hello');
+		await c.send();
+		expect(c.failure?.code).toBe('not_found');
+		expect(c.text).toBe('hello');
+		expect(fake.calls.at(-1)?.method).toBe('agents.submit');
+	});
+
+	it('begins a conversation where its chips say', async () => {
+		const { fake, live } = await setup();
+		const c = new Composer(live, '');
+		await c.useFolder('/home/minji/src');
+		await c.useMode('ask');
+		c.write('go');
+		await c.send();
+		expect(fake.calls.find((x) => x.method === 'agents.submit')?.args[0]).toMatchObject({
+			folder: '/home/minji/src',
+			mode: 'ask',
+			text: 'go',
+		});
+	});
+});
+
+describe('an approval card', () => {
+	async function card(session: string, index = 0) {
+		const { live, fake } = await setup();
+		await vi.waitFor(() => expect(live.approvals.pending.length).toBeGreaterThan(0));
+		let now = 0;
+		const c = new Card(live.approvals, live.approvals.of(session)[index]!, () => now);
+		return { c, fake, live, later: (ms: number) => (now += ms) };
+	}
+
+	it('hears no key until it has stood still', async () => {
+		const { c, later } = await card('s-tidy');
+		expect(c.keysOpen).toBe(false);
+		later(STILL - 1);
+		expect(c.keysOpen).toBe(false);
+		later(1);
+		expect(c.keysOpen).toBe(true);
+		c.moved();
+		expect(c.keysOpen).toBe(false);
+	});
+
+	it('opens Approve at the end of a long command', async () => {
+		const { c, live } = await card('s-year');
+		expect(c.long).toBe(true);
+		await c.approve('once');
+		expect(live.approvals.of('s-year')).toHaveLength(3);
+		c.read = true;
+		await c.approve('once');
+		expect(live.approvals.of('s-year')).toHaveLength(2);
+	});
+
+	it('asks again when the request changed', async () => {
+		const { c, later } = await card('s-year');
+		c.read = true;
+		later(STILL);
+		c.show({ ...c.approval, request: { ...c.approval.request, hash: 'new' } });
+		expect([c.changed, c.read, c.keysOpen]).toEqual([true, false, false]);
+	});
+
+	it('makes Deny primary for what leaves the machine', async () => {
+		expect((await card('s-year', 1)).c.denyFirst).toBe(true);
+		expect((await card('s-tidy')).c.denyFirst).toBe(false);
+	});
+
+	it('sends the comment with a no, and an empty one too', async () => {
+		const { c, fake } = await card('s-tidy');
+		c.comment = '  keep them  ';
+		await c.deny();
+		expect(fake.calls.find((x) => x.method === 'security.deny')?.args).toEqual([c.approval.id, 'keep them']);
+	});
+});

@@ -1,0 +1,54 @@
+import type { Folder, Kernel } from '../../kernel/api.gen';
+import { failureOf } from '../../kernel/transport';
+
+/** Chooser looks at folders as the kernel sees them, and knows which may be worked in. */
+export class Chooser {
+	path = $state('');
+	folder = $state.raw<Folder>();
+	failure = $state('');
+
+	refusal = $derived(this.failure || (this.folder?.refused ? this.folder.reason : ''));
+	usable = $derived(!!this.folder && !this.folder.refused && !this.failure);
+	/** inside are the folders in it; the kernel may name them or give their paths too. */
+	inside = $derived.by(() => {
+		const at = this.folder;
+		if (!at) return [];
+		return ((at.entries ?? []) as unknown[]).map((e) => {
+			if (typeof e === 'string') return { name: e, path: `${at.path.replace(/\/$/, '')}/${e}` };
+			const { name, path } = e as { name: string; path?: string };
+			return { name, path: path || `${at.path.replace(/\/$/, '')}/${name}` };
+		});
+	});
+
+	#kernel: Kernel;
+	#turn = 0;
+	#timer: ReturnType<typeof setTimeout> | undefined;
+
+	constructor(kernel: Kernel) {
+		this.#kernel = kernel;
+	}
+
+	/** type looks once the person has stopped typing. */
+	type(path: string): void {
+		this.path = path;
+		clearTimeout(this.#timer);
+		this.#timer = setTimeout(() => void this.#look(path, false), 200);
+	}
+
+	async look(path: string): Promise<void> {
+		await this.#look(path, true);
+	}
+
+	async #look(path: string, write: boolean): Promise<void> {
+		const turn = ++this.#turn;
+		try {
+			const folder = await this.#kernel.exec.folder(path);
+			if (turn !== this.#turn) return;
+			this.folder = folder;
+			this.failure = '';
+			if (write) this.path = folder.display || folder.path;
+		} catch (e) {
+			if (turn === this.#turn) this.failure = failureOf(e).message;
+		}
+	}
+}

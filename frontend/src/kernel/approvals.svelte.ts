@@ -1,0 +1,58 @@
+import type { Approval, Kernel } from './api.gen';
+import type { Event } from './transport';
+
+/** Approvals are the requests that wait for a person, the oldest first. */
+export class Approvals {
+	pending = $state.raw<Approval[]>([]);
+	/** arrived is the newest request that came while the page was open; it is announced politely. */
+	arrived = $state.raw<Approval>();
+
+	#kernel: Kernel;
+
+	constructor(kernel: Kernel) {
+		this.#kernel = kernel;
+	}
+
+	async load(): Promise<void> {
+		const list = await this.#kernel.security.approvals({ state: 'pending' });
+		this.pending = [...list].sort((a, b) => a.created_at.localeCompare(b.created_at));
+	}
+
+	of(sessionID: string): Approval[] {
+		return this.pending.filter((a) => a.request.session_id === sessionID);
+	}
+
+	/** nextSession is the conversation after this one that waits; it goes round. */
+	nextSession(current: string | undefined): string | undefined {
+		const ids = [...new Set(this.pending.map((a) => a.request.session_id ?? ''))].filter(Boolean);
+		if (ids.length === 0) return undefined;
+		return ids[(ids.indexOf(current ?? '') + 1) % ids.length];
+	}
+
+	/** approve says yes to the request as it was shown: hash binds the yes to it. */
+	async approve(id: string, hash: string, scope: 'once' | 'run', comment = ''): Promise<void> {
+		this.put(await this.#kernel.security.approve(id, { hash, scope, comment }));
+	}
+
+	async deny(id: string, comment: string): Promise<void> {
+		this.put(await this.#kernel.security.deny(id, comment));
+	}
+
+	put(a: Approval): void {
+		const known = this.pending.some((p) => p.id === a.id);
+		if (a.state !== 'pending') {
+			if (known) this.pending = this.pending.filter((p) => p.id !== a.id);
+			return;
+		}
+		if (known) {
+			this.pending = this.pending.map((p) => (p.id === a.id ? a : p));
+		} else {
+			this.pending = [...this.pending, a];
+			this.arrived = a;
+		}
+	}
+
+	receive(e: Event): void {
+		if (e.kind === 'approval') this.put(e.data as Approval);
+	}
+}

@@ -1,0 +1,163 @@
+import type { ConfigView, Kernel, KernelError, Status } from './api.gen';
+import { Approvals } from './approvals.svelte';
+import { Models } from './models.svelte';
+import { Sessions } from './sessions.svelte';
+import { failureOf, type Event, type Failure, type Link, type Transport } from './transport';
+
+/** Notice is something that is told once, in passing. */
+export interface Notice {
+	id: number;
+	/** key names a sentence of the dictionary; text is said as it is. */
+	key?: string;
+	text?: string;
+	hint?: string;
+	fail?: boolean;
+}
+
+/**
+ * Live mirrors what the kernel says: status, settings, conversations, requests and models.
+ * It follows the events from before it asks for the lists, so nothing falls between the two.
+ */
+export class Live {
+	readonly kernel: Kernel;
+	readonly sessions: Sessions;
+	readonly approvals: Approvals;
+	readonly models: Models;
+
+	link = $state<Link>('connecting');
+	status = $state.raw<Status>();
+	config = $state.raw<ConfigView>();
+	failure = $state.raw<Failure>();
+	/** wanted is the conversation that a deep link or a notification asked for. */
+	wanted = $state<string>();
+	notices = $state.raw<Notice[]>([]);
+	/** refused says that this page may not talk to the kernel. */
+	refused = $derived(this.link === 'refused');
+	ready = $derived(this.status !== undefined && this.config !== undefined);
+
+	#transport: Transport;
+	#readers = new Set<(e: Event) => void>();
+	#reloads = new Set<() => void>();
+	#notice = 0;
+	#wasOpen = false;
+
+	constructor(kernel: Kernel, transport: Transport) {
+		this.kernel = kernel;
+		this.#transport = transport;
+		this.sessions = new Sessions(kernel);
+		this.approvals = new Approvals(kernel);
+		this.models = new Models(kernel);
+	}
+
+	/** start follows the kernel until the returned function is called. */
+	start(): () => void {
+		const stop = this.#transport.subscribe(
+			0,
+			(e) => this.#receive(e),
+			(l) => this.#linked(l),
+		);
+		void this.load();
+		return stop;
+	}
+
+	/** load reads everything anew. */
+	async load(): Promise<void> {
+		this.failure = undefined;
+		try {
+			const [status, config] = await Promise.all([this.kernel.infra.status(), this.kernel.infra.config()]);
+			this.status = status;
+			this.config = config;
+			await Promise.all([this.sessions.load(), this.approvals.load(), this.models.load()]);
+		} catch (e) {
+			this.failure = failureOf(e);
+		}
+	}
+
+	/** setting returns a value of config.toml, or "" while it is unknown. */
+	setting(key: string): string {
+		return this.config?.values[key] ?? '';
+	}
+
+	/** set changes a setting. The kernel answers with what is then in force. */
+	async set(key: string, value: string): Promise<void> {
+		try {
+			this.config = await this.kernel.infra.setConfig(key, value);
+		} catch (e) {
+			this.tell(failureOf(e));
+		}
+	}
+
+	/** onevent calls fn for every event until the returned function is called. */
+	onevent(fn: (e: Event) => void): () => void {
+		this.#readers.add(fn);
+		return () => this.#readers.delete(fn);
+	}
+
+	/** onreload calls fn when news were missed and everything has to be read anew. */
+	onreload(fn: () => void): () => void {
+		this.#reloads.add(fn);
+		return () => this.#reloads.delete(fn);
+	}
+
+	/** tell shows a failure in passing. */
+	tell(f: Failure): void {
+		this.#push({ text: f.message, hint: f.hint, fail: true });
+	}
+
+	/** say shows a sentence of the dictionary in passing. */
+	say(key: string): void {
+		this.#push({ key });
+	}
+
+	dismiss(id: number): void {
+		this.notices = this.notices.filter((n) => n.id !== id);
+	}
+
+	#push(n: Omit<Notice, 'id'>): void {
+		const same = (o: Notice) => o.key === n.key && o.text === n.text;
+		this.notices = [...this.notices.filter((o) => !same(o)), { ...n, id: ++this.#notice }].slice(-3);
+	}
+
+	#linked(l: Link): void {
+		this.link = l;
+		if (l !== 'open') return;
+		// After a break the lists may be old: the kernel may even be another process.
+		if (this.#wasOpen || this.failure) this.#again();
+		this.#wasOpen = true;
+	}
+
+	#again(): void {
+		void this.load();
+		for (const fn of this.#reloads) fn();
+	}
+
+	#receive(e: Event): void {
+		switch (e.kind) {
+			case 'status':
+				this.status = e.data as Status;
+				break;
+			case 'config':
+				this.config = e.data as ConfigView;
+				break;
+			case 'open':
+				this.wanted = (e.data as { session_id?: string })?.session_id ?? e.session_id;
+				break;
+			case 'notice':
+				this.say((e.data as { key: string }).key);
+				break;
+			case 'problem': {
+				this.tell(failureOf(JSON.stringify(e.data as KernelError)));
+				break;
+			}
+			case 'gap':
+				this.say('gap');
+				this.#again();
+				break;
+			default:
+				this.sessions.receive(e);
+				this.approvals.receive(e);
+				this.models.receive(e);
+		}
+		for (const fn of this.#readers) fn(e);
+	}
+}

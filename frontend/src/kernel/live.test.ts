@@ -1,0 +1,103 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { makeKernel } from './api.gen';
+import { FakeTransport } from './fake/transport';
+import { Live } from './live.svelte';
+
+const stops: (() => void)[] = [];
+afterEach(() => stops.splice(0).forEach((stop) => stop()));
+
+async function setup() {
+	const fake = new FakeTransport({ pace: 0 });
+	const live = new Live(makeKernel(fake), fake);
+	stops.push(live.start());
+	await vi.waitFor(() =>
+		expect(live.models.loaded && live.sessions.loaded && live.approvals.pending.length > 0).toBe(true),
+	);
+	return { fake, live };
+}
+
+it('mirrors status, settings, conversations, requests and models', async () => {
+	const { live } = await setup();
+	expect(live.status?.waiting).toBe(4);
+	expect(live.setting('mode')).toBe('guarded');
+	expect(live.sessions.list.length).toBeGreaterThan(5);
+	expect(live.models.default?.id).toBe('qwen3:14b');
+});
+
+it('keeps a deep link whatever stands open', async () => {
+	const { fake, live } = await setup();
+	fake.emit('open', { session_id: 's-tidy' });
+	expect(live.wanted).toBe('s-tidy');
+});
+
+it('reads everything again after a gap', async () => {
+	const { fake, live } = await setup();
+	let again = 0;
+	live.onreload(() => again++);
+	fake.world.status.version = '9';
+	fake.emit('gap', { missed: 3 });
+	await vi.waitFor(() => expect(live.status?.version).toBe('9'));
+	expect(again).toBe(1);
+});
+
+it('goes round through the conversations that wait', async () => {
+	const { live } = await setup();
+	const first = live.approvals.nextSession(undefined);
+	const second = live.approvals.nextSession(first);
+	expect(new Set([first, second]).size).toBe(2);
+	expect(live.approvals.nextSession(second)).toBe(first);
+});
+
+it('takes a decided request away', async () => {
+	const { live } = await setup();
+	const [a] = live.approvals.of('s-tidy');
+	await live.approvals.approve(a!.id, a!.request.hash, 'once');
+	expect(live.approvals.of('s-tidy')).toHaveLength(0);
+});
+
+it('refuses a yes to a request that changed', async () => {
+	const { live } = await setup();
+	const [a] = live.approvals.of('s-tidy');
+	await expect(live.approvals.approve(a!.id, 'another', 'once')).rejects.toMatchObject({ code: 'conflict' });
+	expect(live.approvals.of('s-tidy')).toHaveLength(1);
+});
+
+it('lets the newest search win', async () => {
+	const { live } = await setup();
+	const slow = live.sessions.search('parse');
+	await live.sessions.search('');
+	await slow;
+	expect(live.sessions.found).toBeUndefined();
+});
+
+it('finds words in messages and takes a deleted conversation out', async () => {
+	const { live } = await setup();
+	await live.sessions.search('one run in ten');
+	expect(live.sessions.found?.map((s) => s.id)).toEqual(['s-parser']);
+	await live.sessions.remove('s-parser');
+	expect(live.sessions.found).toEqual([]);
+	expect(live.sessions.get('s-parser')).toBeUndefined();
+});
+
+it('shows the same failure once', async () => {
+	const { fake, live } = await setup();
+	fake.emit('problem', { code: 'disk_full', message: 'The disk is full.' });
+	fake.emit('problem', { code: 'disk_full', message: 'The disk is full.' });
+	expect(live.notices).toHaveLength(1);
+});
+
+it('shows in the list what a run became, though nobody told the session', async () => {
+	const { fake, live } = await setup();
+	fake.emit(
+		'run.state',
+		{ id: 'r-photos', session_id: 's-photos', parent_id: '', state: 'waiting' },
+		{ session_id: 's-photos' },
+	);
+	expect(live.sessions.get('s-photos')?.state).toBe('waiting');
+	fake.emit(
+		'run.state',
+		{ id: 'child', session_id: 's-photos', parent_id: 'r-photos', state: 'done' },
+		{ session_id: 's-photos' },
+	);
+	expect(live.sessions.get('s-photos')?.state).toBe('waiting');
+});

@@ -1,0 +1,85 @@
+import type { KernelError } from './api.gen';
+
+/** Event is one thing that happened in the kernel. Seq rises by one an event. */
+export interface Event {
+	seq: number;
+	time: string;
+	kind: string;
+	run_id?: string;
+	session_id?: string;
+	data?: unknown;
+}
+
+/** Link says how the page stands to the kernel. */
+export type Link = 'connecting' | 'open' | 'lost' | 'refused';
+
+/** Transport carries calls to the kernel and events back. */
+export interface Transport {
+	/** call rejects with a {@link Failure}. Every call ends: the transport times it out. */
+	call(method: string, args: unknown[]): Promise<unknown>;
+	/** subscribe delivers events after the one numbered from, in order; 0 is from now on. It returns the way to stop. */
+	subscribe(from: number, onevent: (e: Event) => void, onlink: (l: Link) => void): () => void;
+}
+
+/** Failure is an error of the kernel: what happened, what was kept, what to do. */
+export class Failure extends Error {
+	code: string;
+	hint: string;
+
+	constructor(e: KernelError) {
+		super(e.message);
+		this.name = 'Failure';
+		this.code = e.code;
+		this.hint = e.hint ?? '';
+	}
+}
+
+/** failureOf makes a Failure of whatever was thrown. Wails hands errors over as JSON text. */
+export function failureOf(thrown: unknown): Failure {
+	if (thrown instanceof Failure) return thrown;
+	const text = thrown instanceof Error ? thrown.message : String(thrown);
+	const plain = parse(text);
+	if (plain && typeof plain === 'object' && 'message' in plain) {
+		const { code, message, hint } = plain as Record<string, unknown>;
+		return new Failure({
+			code: String(code ?? 'internal'),
+			message: String(message),
+			hint: hint ? String(hint) : '',
+		} as KernelError);
+	}
+	return new Failure({ code: 'internal', message: text } as KernelError);
+}
+
+function parse(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
+}
+
+/** callTimeout is how long a call may take, in milliseconds. Some wait for a model or a person. */
+export function callTimeout(method: string): number | undefined {
+	if (method === 'agents.wait' || method === 'exec.shell' || method === 'exec.structured') return undefined;
+	if (method === 'infra.testProvider' || method === 'infra.discover' || method === 'security.verifyAudit')
+		return 180_000;
+	return 30_000;
+}
+
+/** timed rejects when work takes longer than the method may. */
+export function timed<T>(method: string, work: Promise<T>): Promise<T> {
+	const limit = callTimeout(method);
+	if (limit === undefined) return work;
+	return new Promise((resolve, reject) => {
+		const timer = setTimeout(() => {
+			reject(
+				new Failure({
+					code: 'timeout',
+					message: 'Oxios did not answer in time.',
+					hint: 'What you wrote is kept. Try again.',
+				} as KernelError),
+			);
+		}, limit);
+		work.then(resolve, reject).finally(() => clearTimeout(timer));
+	});
+}

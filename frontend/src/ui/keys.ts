@@ -1,0 +1,47 @@
+/**
+ * composing reports whether a key belongs to an input method that is putting a character together.
+ * With ibus-hangul in WebKitGTK the Enter that ends a syllable comes with keyCode 229 and is followed by a real Enter:
+ * the first one must do nothing, the second one counts.
+ */
+export function composing(e: KeyboardEvent): boolean {
+	return e.isComposing || e.keyCode === 229;
+}
+
+/** enter reports whether a key is an Enter that a person means, outside of a composition. */
+export function enter(e: KeyboardEvent): boolean {
+	return (e.code === 'Enter' || e.code === 'NumpadEnter' || e.key === 'Enter') && !composing(e);
+}
+
+/** sends reports whether a key sends a message: Enter alone, or, when a person set it so, Enter with Ctrl. */
+export function sends(e: KeyboardEvent, enterSends: boolean): boolean {
+	if (!enter(e) || e.shiftKey || e.altKey) return false;
+	return enterSends ? !e.ctrlKey && !e.metaKey : e.ctrlKey || e.metaKey;
+}
+
+/** inField reports whether a key was pressed where text is written; single letters work only elsewhere. */
+export function inField(e: KeyboardEvent): boolean {
+	const at = e.target as HTMLElement | null;
+	return !!at?.closest?.('input, textarea, select, [contenteditable]');
+}
+
+const mac = /Mac|iPhone|iPad/.test(navigator.platform ?? '');
+
+/**
+ * pressed reports whether e is the shortcut: "Ctrl+KeyN", "Alt+KeyA", "Escape". It compares codes, because a letter key
+ * reads Unidentified while Hangul is on. Ctrl is the command key on a Mac.
+ */
+export function pressed(e: KeyboardEvent, shortcut: string): boolean {
+	const parts = shortcut.split('+');
+	const code = parts.pop();
+	const main = mac ? e.metaKey : e.ctrlKey;
+	return (
+		e.code === code &&
+		main === parts.includes('Ctrl') &&
+		e.altKey === parts.includes('Alt') &&
+		e.shiftKey === parts.includes('Shift') &&
+		!(mac ? e.ctrlKey : e.metaKey)
+	);
+}
+
+/** ctrl is the name of the main modifier on this machine. */
+export const ctrl = mac ? '⌘' : 'Ctrl';

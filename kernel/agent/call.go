@@ -1,0 +1,244 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+
+	"oxios/kernel/llm"
+	"oxios/kernel/store"
+	"oxios/kernel/sys"
+)
+
+// call is one tool call on its way through the journal.
+type call struct {
+	llm.ToolCall
+	step *store.Step
+	open *store.OpenStep
+}
+
+// CallArgs is what the journal keeps of a tool call's arguments.
+type CallArgs struct {
+	Title string          `json:"title,omitempty"`
+	Args  json.RawMessage `json:"args,omitempty"`
+	Raw   string          `json:"raw,omitempty"` // the model's text, when it is no JSON
+}
+
+func (x *run) callsOf(tc []llm.ToolCall) []call {
+	var calls []call
+	for _, t := range tc {
+		kept := CallArgs{Title: t.Name}
+		if raw := []byte(strings.TrimSpace(t.Args)); json.Valid(raw) {
+			kept.Args = raw
+		} else {
+			kept.Raw = t.Args
+		}
+		if tool, ok := x.tools[t.Name]; ok {
+			kept.Title = tool.Title(kept.Args)
+		}
+		calls = append(calls, call{ToolCall: t, step: &store.Step{Kind: store.StepTool, Name: t.Name, CallID: t.ID, Args: mustJSON(kept)}})
+	}
+	return calls
+}
+
+// useTools runs the calls side by side, at most MaxConcurrent at once, and adds
+// their results to the conversation in the order in which they were asked for.
+func (x *run) useTools(ctx context.Context, calls []call) (ending, bool) {
+	return x.settle(ctx, calls, x.useAll(ctx, calls))
+}
+
+func (x *run) useAll(ctx context.Context, calls []call) []outcome {
+	results := make([]outcome, len(calls))
+	slots := make(chan struct{}, x.spec.MaxConcurrent)
+	var wg sync.WaitGroup
+	waiting := parking{ctx: ctx, slots: slots}
+	inside := sys.WithPark(ctx, waiting.leave)
+	for i, c := range calls {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			results[i] = x.use(inside, c)
+		})
+	}
+	wg.Wait()
+	return results
+}
+
+// parking lets a call that waits for a person give its slot to the run's other
+// calls, and, with the first that waits, the run's slot to other runs.
+type parking struct {
+	ctx   context.Context
+	slots chan struct{}
+
+	mu   sync.Mutex
+	n    int
+	back func()
+}
+
+func (p *parking) leave() func() {
+	<-p.slots
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.n++; p.n == 1 {
+		p.back = sys.Park(p.ctx)
+	}
+	return p.enter
+}
+
+func (p *parking) enter() {
+	p.mu.Lock()
+	back := p.back
+	p.n--
+	last := p.n == 0
+	p.mu.Unlock()
+	if last {
+		back()
+	}
+	p.slots <- struct{}{}
+}
+
+// outcome is how one tool call ended.
+type outcome struct {
+	result Result
+	err    error
+	kind   string // store.Outcome…
+	fatal  error  // the journal could not be written
+	open   bool   // the kernel goes down; the step stays as it is
+}
+
+// settle adds results to the conversation and decides whether the run goes on.
+func (x *run) settle(ctx context.Context, calls []call, results []outcome) (ending, bool) {
+	for i, c := range calls {
+		o := results[i]
+		switch {
+		case o.open:
+			return ending{}, true
+		case o.fatal != nil:
+			return x.failed(ctx, o.fatal, ""), true
+		}
+		text := o.result.Text
+		if n := x.repeats.seen(c.Name, c.Args, text); n >= giveUpAfter {
+			return ending{
+				state: store.RunFailed, status: "failed", reason: fmt.Sprintf("The same step gave the same result %d times.", n),
+				err: sys.Errorf(sys.CodeRefused, "The same step (%s) gave the same result %d times, so the run was ended. What was done before is kept.", c.Name, n).
+					WithHint("Say what should be done differently, then continue."),
+			}, true
+		} else if n >= warnAfter {
+			text += fmt.Sprintf("\n\n(Oxios: this same call has now given this same result %d times. Try another way, or answer with what you know.)", n)
+		}
+		x.talk = append(x.talk, llm.Message{Role: "tool", ToolCallID: c.ID, Content: text})
+		x.calls = append(x.calls, store.ToolCall{ID: c.ID, Name: c.Name, Args: jsonOrNil(c.Args), Outcome: o.kind, Summary: o.result.Title})
+	}
+	if ctx.Err() != nil {
+		return x.failed(ctx, context.Cause(ctx), ""), true
+	}
+	return ending{}, false
+}
+
+func jsonOrNil(s string) json.RawMessage {
+	if json.Valid([]byte(s)) {
+		return json.RawMessage(s)
+	}
+	return nil
+}
+
+// use runs one tool call and closes its step.
+func (x *run) use(ctx context.Context, c call) outcome {
+	keep := context.WithoutCancel(ctx)
+	var o outcome
+	if err := ctx.Err(); err != nil {
+		o = outcome{err: context.Cause(ctx)}
+	} else {
+		o.result, o.err = x.invoke(store.WithStep(ctx, c.open), c)
+	}
+	if o.err != nil && errors.Is(context.Cause(ctx), ErrShutdown) {
+		return outcome{open: true}
+	}
+	o.kind = store.OutcomeOK
+	kept := ToolStep{Title: o.result.Title, Text: o.result.Text}
+	if o.err != nil {
+		o.kind = outcomeOf(ctx, o.err)
+		kept.Code = string(sys.CodeOf(o.err))
+		kept.Text = errorText(o.err)
+		if o.result.Text != "" { // what came before the failure is worth reading
+			kept.Text += "\n\n" + o.result.Text
+		}
+		o.result.Text = kept.Text
+	}
+	o.fatal = x.closeStep(keep, c.open, o.kind, mustJSON(kept), nil)
+	return o
+}
+
+// errorText is how a model reads a failure.
+func errorText(err error) string {
+	if errors.Is(err, ErrStopped) {
+		return "It was stopped before it ended."
+	}
+	e := sys.AsError(err)
+	text := "Error (" + string(e.Code) + "): " + e.Message
+	if e.Hint != "" {
+		text += " " + e.Hint
+	}
+	return text
+}
+
+func (x *run) invoke(ctx context.Context, c call) (res Result, err error) {
+	tool, ok := x.tools[c.Name]
+	if !ok {
+		names := make([]string, 0, len(x.tools))
+		for n := range x.tools {
+			names = append(names, n)
+		}
+		slices.Sort(names)
+		return Result{}, sys.Errorf(sys.CodeNotFound, "There is no tool %q. Nothing was done.", c.Name).
+			WithHint("The tools are: %s.", strings.Join(names, ", "))
+	}
+	var args CallArgs
+	if err := json.Unmarshal(c.step.Args, &args); err != nil {
+		return Result{}, fmt.Errorf("read the arguments of %s: %w", c.Name, err)
+	}
+	if args.Args == nil {
+		if strings.TrimSpace(args.Raw) != "" {
+			var v any
+			detail := json.Unmarshal([]byte(args.Raw), &v)
+			return Result{}, sys.Errorf(sys.CodeInvalid, "The arguments of %s are not valid JSON: %v. Nothing was done.", c.Name, detail).
+				WithHint("Send one JSON object that fits the tool's schema.")
+		}
+		args.Args = json.RawMessage("{}")
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			x.Log.Error("Tool panicked", "tool", c.Name, "run_id", x.id, "panic", p, "stack", string(debug.Stack()))
+			err = sys.Errorf(sys.CodeInternal, "The tool %s failed inside Oxios: %v.", c.Name, p).WithHint("Try another way.")
+		}
+	}()
+	return tool.Call(ctx, args.Args)
+}
+
+// How often the same call may give the same result.
+const (
+	warnAfter   = 3
+	giveUpAfter = 6
+)
+
+// repeats counts how often the newest call has given the same result in a row.
+type repeats struct {
+	key   []byte
+	count int
+}
+
+func (r *repeats) seen(name, args, result string) int {
+	key := []byte(name + "\x00" + args + "\x00" + result)
+	if bytes.Equal(key, r.key) {
+		r.count++
+	} else {
+		r.key, r.count = key, 1
+	}
+	return r.count
+}

@@ -1,0 +1,430 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"oxios/kernel/event"
+	"oxios/kernel/llm"
+	"oxios/kernel/store"
+	"oxios/kernel/sys"
+)
+
+// Causes with which a run's context ends.
+var (
+	ErrStopped  = errors.New("stopped by a person") // Kill
+	ErrShutdown = errors.New("the kernel shuts down")
+)
+
+// Defaults of K3.
+const (
+	DefaultMaxTurns      = 25
+	DefaultMaxConcurrent = 10
+)
+
+// Runner executes runs. All its fields are needed.
+type Runner struct {
+	Store *store.Store
+	Bus   *event.Bus
+	Log   *slog.Logger
+	Clock sys.Clock
+}
+
+// Spec is one run, with all that it may use.
+type Spec struct {
+	Run           store.Run
+	Model         Model
+	Toolset       Toolset
+	System        string
+	History       []llm.Message // what was said and done in the session before this run
+	ContextLength int           // tokens, 0 when unknown
+	MaxTurns      int           // model calls with tools, then one forced answer; default 25
+	MaxConcurrent int           // tools at once; default 10
+	Demo          bool          // answers come from the scripted endpoint
+
+	// Steps are those of an earlier sitting: the run goes on at the first open one.
+	Steps []store.Step
+
+	// Started is called when the run's state has become running.
+	Started func()
+
+	// Gate blocks while everything is paused.
+	Gate func(ctx context.Context) error
+
+	// Queued takes the messages that were typed meanwhile, in tx.
+	Queued func(tx *store.Tx) ([]store.Queued, error)
+}
+
+// run is the state of one execution.
+type run struct {
+	*Runner
+	spec    Spec
+	id      string
+	journal *store.Journal
+	tools   map[string]Tool
+	defs    []llm.Tool
+	talk    []llm.Message
+	said    []string
+	calls   []store.ToolCall
+	cost    store.Cost
+	turns   int
+	reason  strings.Builder
+	repeats repeats
+	live    *live
+}
+
+// Execute runs spec until it ends and returns the run as it then stands. When
+// ctx ended because of [ErrShutdown] the run is left as it is in the journal,
+// to be taken up later. An error means that the journal could not be written.
+func (r *Runner) Execute(ctx context.Context, spec Spec) (store.Run, error) {
+	if spec.MaxTurns <= 0 {
+		spec.MaxTurns = DefaultMaxTurns
+	}
+	if spec.MaxConcurrent <= 0 {
+		spec.MaxConcurrent = DefaultMaxConcurrent
+	}
+	keep := context.WithoutCancel(ctx)
+	journal, err := r.Store.Journal(keep, spec.Run.ID)
+	if err != nil {
+		return spec.Run, fmt.Errorf("open the journal of run %s: %w", spec.Run.ID, err)
+	}
+	x := &run{Runner: r, spec: spec, id: spec.Run.ID, journal: journal, tools: map[string]Tool{}, cost: spec.Run.Cost, turns: spec.Run.Turns}
+	x.live = &live{bus: r.Bus, runID: x.id, sessionID: spec.Run.SessionID}
+	for _, t := range spec.Toolset.Tools {
+		x.tools[t.Name()] = t
+		x.defs = append(x.defs, llm.Tool{Name: t.Name(), Description: t.Description(), Schema: t.Schema()})
+	}
+	x.talk = append([]llm.Message{{Role: "system", Content: spec.System}}, spec.History...)
+	x.talk = append(x.talk, llm.Message{Role: "user", Content: spec.Run.Text})
+	if err := x.begin(keep); err != nil {
+		return x.spec.Run, err
+	}
+	end := x.loop(ctx)
+	if errors.Is(context.Cause(ctx), ErrShutdown) && !end.committed {
+		return x.spec.Run, nil
+	}
+	if !end.committed {
+		if err := x.finish(keep, end, nil); err != nil {
+			return x.spec.Run, err
+		}
+	}
+	return x.spec.Run, nil
+}
+
+// ending is how a run ends.
+type ending struct {
+	state     store.RunState
+	status    string // of the message: "", stopped, cut, failed, forced
+	reason    string
+	err       *sys.Error
+	text      string // partial text of the last turn
+	committed bool   // the end is in the journal already
+}
+
+func (x *run) begin(ctx context.Context) error {
+	if x.spec.Run.State == store.RunWaiting && len(x.spec.Steps) > 0 {
+		return nil // it still waits; the guard says when it goes on
+	}
+	now := x.Clock.Now()
+	running := store.RunRunning
+	patch := store.RunPatch{State: &running}
+	if x.spec.Run.StartedAt == nil {
+		patch.StartedAt = &now
+	}
+	if err := x.Store.Write(ctx, func(tx *store.Tx) error { return x.Store.UpdateRun(tx, x.id, patch) }); err != nil {
+		return fmt.Errorf("start run %s: %w", x.id, err)
+	}
+	x.spec.Run.State = running
+	if patch.StartedAt != nil {
+		x.spec.Run.StartedAt = patch.StartedAt
+	}
+	x.publish(event.RunStarted, x.spec.Run)
+	if x.spec.Started != nil {
+		x.spec.Started()
+	}
+	return nil
+}
+
+func (x *run) loop(ctx context.Context) ending {
+	end, done := x.resume(ctx)
+	if done {
+		return end
+	}
+	for {
+		if err := x.pause(ctx); err != nil {
+			return x.failed(ctx, err, "")
+		}
+		if err := x.takeQueued(ctx); err != nil {
+			return x.failed(ctx, err, "")
+		}
+		forced := x.turns >= x.spec.MaxTurns
+		end, calls, done := x.turn(ctx, forced)
+		if done {
+			return end
+		}
+		if end, done := x.useTools(ctx, calls); done {
+			return end
+		}
+	}
+}
+
+func (x *run) pause(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if x.spec.Gate == nil {
+		return nil
+	}
+	return x.spec.Gate(ctx)
+}
+
+// takeQueued makes each message that was typed meanwhile a step of its own.
+func (x *run) takeQueued(ctx context.Context) error {
+	if x.spec.Queued == nil || x.turns == 0 {
+		return nil
+	}
+	keep := context.WithoutCancel(ctx)
+	var taken []store.Queued
+	var added []store.Message
+	var steps []*store.OpenStep
+	err := x.Store.Write(keep, func(tx *store.Tx) error {
+		taken, added, steps = nil, nil, nil
+		q, err := x.spec.Queued(tx)
+		if err != nil || len(q) == 0 {
+			return err
+		}
+		for _, m := range q {
+			step := &store.Step{Kind: store.StepMessage, Name: "user", Args: mustJSON(MessageStep{Text: m.Text})}
+			if err := x.journal.Propose(tx, step); err != nil {
+				return err
+			}
+			msg := store.Message{ID: m.ID, SessionID: x.spec.Run.SessionID, RunID: x.id, Role: "user", Content: m.Text, At: x.Clock.Now()}
+			if err := x.Store.AddMessage(tx, msg); err != nil {
+				return err
+			}
+			taken, added, steps = append(taken, m), append(added, msg), append(steps, x.journal.Open(step))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, s := range steps {
+		if err := s.Start(keep, nil); err != nil {
+			return err
+		}
+		if err := s.Close(keep, store.OutcomeOK, mustJSON(MessageStep{Text: taken[i].Text}), nil); err != nil {
+			return err
+		}
+		x.talk = append(x.talk, llm.Message{Role: "user", Content: taken[i].Text})
+		x.publishStep(s.Step())
+		x.publish(event.MessageAdded, added[i])
+	}
+	if len(taken) > 0 {
+		x.publish(event.QueueChanged, []store.Queued{})
+	}
+	return nil
+}
+
+// turn makes one model call. It reports done when the run ends with it, else
+// the tool steps that it proposed.
+func (x *run) turn(ctx context.Context, forced bool) (ending, []call, bool) {
+	keep := context.WithoutCancel(ctx)
+	step := &store.Step{Kind: store.StepModel, Name: x.spec.Run.Model, Args: mustJSON(map[string]any{"turn": x.turns + 1, "forced": forced})}
+	open := x.journal.Plan(step) // it is proposed with the guard's own record
+
+	req := llm.Request{Model: x.spec.Run.Model, Messages: x.talk, Tools: x.defs, ContextLength: x.spec.ContextLength}
+	if forced {
+		req.ToolChoice = "none"
+		req.Messages = append(append([]llm.Message{}, x.talk...), llm.Message{Role: "user", Content: forcedNote(x.spec.MaxTurns)})
+	}
+	resp, cost, err := x.spec.Model.Complete(store.WithStep(ctx, open), req, x.live.delta)
+	thought := x.live.end()
+	x.turns++
+	x.cost = x.cost.Add(cost)
+	kept := ModelStep{Cost: cost, ThoughtMS: thought.Milliseconds()}
+	if resp != nil {
+		kept.Text, kept.Reasoning, kept.Finish, kept.Model = resp.Message.Content, resp.Message.Reasoning, resp.FinishReason, resp.Model
+		kept.FirstMS = resp.FirstToken.Milliseconds()
+	}
+	if err != nil {
+		if errors.Is(context.Cause(ctx), ErrShutdown) {
+			return ending{}, nil, true
+		}
+		kept.Error = err.Error()
+		end := x.failed(ctx, err, kept.Text)
+		if cerr := x.closeStep(keep, open, outcomeOf(ctx, err), mustJSON(kept), func(tx *store.Tx) error { return x.finishIn(tx, &end) }); cerr != nil {
+			return x.failed(ctx, cerr, ""), nil, true
+		}
+		x.announceEnd(end)
+		end.committed = true
+		return end, nil, true
+	}
+
+	calls := x.callsOf(resp.Message.ToolCalls)
+	if forced {
+		calls = nil
+	}
+	if kept.Text != "" {
+		x.said = append(x.said, kept.Text)
+	}
+	if kept.Reasoning != "" {
+		x.reason.WriteString(kept.Reasoning)
+	}
+	kept.ToolCalls = resp.Message.ToolCalls
+	msg := resp.Message
+	if forced {
+		msg.ToolCalls, kept.ToolCalls = nil, nil
+	}
+	x.talk = append(x.talk, msg)
+	if len(calls) == 0 {
+		end := ending{state: store.RunDone, reason: "answered"}
+		if forced {
+			end.status, end.reason = "forced", fmt.Sprintf("It reached the limit of %d turns and was asked for its answer.", x.spec.MaxTurns)
+		}
+		if resp.FinishReason == "length" {
+			end.status, end.reason = "cut", "The answer reached the model's limit of output tokens."
+		}
+		if err := x.closeStep(keep, open, store.OutcomeOK, mustJSON(kept), func(tx *store.Tx) error { return x.finishIn(tx, &end) }); err != nil {
+			return x.failed(ctx, err, ""), nil, true
+		}
+		x.announceEnd(end)
+		end.committed = true
+		return end, nil, true
+	}
+	err = x.closeStep(keep, open, store.OutcomeOK, mustJSON(kept), func(tx *store.Tx) error {
+		steps := make([]*store.Step, len(calls))
+		for i := range calls {
+			steps[i] = calls[i].step
+		}
+		if err := x.journal.Propose(tx, steps...); err != nil {
+			return err
+		}
+		return x.Store.UpdateRun(tx, x.id, store.RunPatch{Turns: &x.turns, Cost: &x.cost})
+	})
+	if err != nil {
+		return x.failed(ctx, err, ""), nil, true
+	}
+	for i := range calls {
+		calls[i].open = x.journal.Open(calls[i].step)
+		x.publishStep(calls[i].open.Step())
+	}
+	return ending{}, calls, false
+}
+
+func forcedNote(turns int) string {
+	return fmt.Sprintf("(Oxios: this run has reached its limit of %d turns. No more tools can be used now. Say what is done, what is not, and what should come next.)", turns)
+}
+
+// failed turns an error into the ending that it means.
+func (x *run) failed(ctx context.Context, err error, partial string) ending {
+	if errors.Is(context.Cause(ctx), ErrStopped) {
+		return ending{state: store.RunStopped, status: "stopped", reason: "It was stopped.", text: partial}
+	}
+	e := sys.AsError(err)
+	end := ending{state: store.RunFailed, status: "failed", reason: e.Message, err: e, text: partial}
+	if e.Code == sys.CodeStreamCut {
+		end.status = "cut"
+	}
+	return end
+}
+
+func outcomeOf(ctx context.Context, err error) string {
+	switch {
+	case errors.Is(context.Cause(ctx), ErrStopped):
+		return store.OutcomeCanceled
+	case sys.CodeOf(err) == sys.CodeStreamCut:
+		return store.OutcomeCut
+	case sys.CodeOf(err) == sys.CodeDenied, sys.CodeOf(err) == sys.CodeRefused, sys.CodeOf(err) == sys.CodeForbidden:
+		return store.OutcomeDenied
+	}
+	return store.OutcomeError
+}
+
+// finish ends the run in a transaction of its own.
+func (x *run) finish(ctx context.Context, end ending, also func(*store.Tx) error) error {
+	err := x.Store.Write(ctx, func(tx *store.Tx) error {
+		if also != nil {
+			if err := also(tx); err != nil {
+				return err
+			}
+		}
+		return x.finishIn(tx, &end)
+	})
+	if err != nil {
+		return fmt.Errorf("end run %s: %w", x.id, err)
+	}
+	x.announceEnd(end)
+	return nil
+}
+
+func (x *run) finishIn(tx *store.Tx, end *ending) error {
+	now := x.Clock.Now()
+	if err := x.Store.UpdateRun(tx, x.id, store.RunPatch{
+		State: &end.state, EndedAt: &now, Turns: &x.turns, Cost: &x.cost, EndReason: &end.reason, Error: end.err,
+	}); err != nil {
+		return err
+	}
+	x.spec.Run.State, x.spec.Run.EndedAt, x.spec.Run.Turns, x.spec.Run.Cost = end.state, &now, x.turns, x.cost
+	x.spec.Run.EndReason, x.spec.Run.Error = end.reason, end.err
+	msg, ok := x.message(*end)
+	if !ok {
+		return nil
+	}
+	return x.Store.AddMessage(tx, msg)
+}
+
+// message is what the run leaves in the session: the texts of all its turns
+// merged, and its tool calls one after the other.
+func (x *run) message(end ending) (store.Message, bool) {
+	said := x.said
+	if end.text != "" {
+		said = append(append([]string{}, said...), end.text)
+	}
+	text := strings.Join(said, "\n\n")
+	if text == "" && end.state != store.RunDone {
+		return store.Message{}, false
+	}
+	cost := x.cost
+	return store.Message{
+		ID: x.id + "-answer", SessionID: x.spec.Run.SessionID, RunID: x.id, Role: "assistant",
+		Content: text, Reasoning: x.reason.String(), At: x.Clock.Now(), Cost: &cost, ToolCalls: x.calls,
+		Provider: x.spec.Run.Provider, Model: x.spec.Run.Model, Status: end.status, Demo: x.spec.Demo,
+	}, true
+}
+
+func (x *run) announceEnd(end ending) {
+	if msg, ok := x.message(end); ok {
+		x.publish(event.MessageAdded, msg)
+	}
+	x.publish(event.RunEnded, x.spec.Run)
+	x.Log.Info("Run ended", "run_id", x.id, "state", string(x.spec.Run.State), "turns", x.turns)
+}
+
+func (x *run) closeStep(ctx context.Context, s *store.OpenStep, outcome string, result json.RawMessage, also func(*store.Tx) error) error {
+	if err := s.Close(ctx, outcome, result, also); err != nil {
+		return fmt.Errorf("close step %s: %w", s.Step().ID, err)
+	}
+	x.publishStep(s.Step())
+	return nil
+}
+
+func (x *run) publish(kind string, data any) {
+	x.Bus.Publish(event.Event{Kind: kind, RunID: x.id, SessionID: x.spec.Run.SessionID, Data: data})
+}
+
+func (x *run) publishStep(s store.Step) {
+	x.publish(event.StepChanged, View(s))
+}
+
+func mustJSON(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("marshal %T: %v", v, err)) // our own plain structs always marshal
+	}
+	return b
+}

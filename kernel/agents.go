@@ -1,0 +1,314 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"oxios/kernel/event"
+	"oxios/kernel/security"
+	"oxios/kernel/store"
+	"oxios/kernel/sys"
+)
+
+// maxMessage is how many bytes one message may have: more than any model's
+// window, and little enough to keep a conversation quick.
+const maxMessage = 1 << 20
+
+// Submit is a message for an agent.
+type Submit struct {
+	SessionID string `json:"session_id,omitempty"` // "" begins a conversation
+	Text      string `json:"text"`
+	Folder    string `json:"folder,omitempty"` // "" keeps the conversation's, or the configured one
+	Provider  string `json:"provider,omitempty"`
+	Model     string `json:"model,omitempty"` // "" keeps the conversation's, or the default
+	Mode      string `json:"mode,omitempty"`  // ask, guarded, autonomous (or auto)
+	Via       string `json:"via,omitempty"`   // the face; default that of the caller
+}
+
+// Submitted says what became of a message.
+type Submitted struct {
+	RunID     string `json:"run_id"` // the run that answers, or, when queued, the one it waits for
+	SessionID string `json:"session_id"`
+	Queued    bool   `json:"queued"`
+	QueueID   string `json:"queue_id,omitempty"`
+	Demo      bool   `json:"demo"`
+}
+
+// ProcessQuery selects runs. The zero value selects those that have not ended.
+type ProcessQuery struct {
+	All       bool   `json:"all,omitempty"`
+	SessionID string `json:"session_id,omitempty"`
+	Limit     int    `json:"limit,omitempty"` // default 100
+}
+
+// Process is a line of the process table.
+type Process struct {
+	ID         string     `json:"id"`
+	PID        int64      `json:"pid"` // a number of this home, for people
+	Name       string     `json:"name"`
+	ParentID   string     `json:"parent_id,omitempty"`
+	SessionID  string     `json:"session_id"`
+	State      RunState   `json:"state"`
+	Tool       string     `json:"tool,omitempty"` // what it is doing
+	Turns      int        `json:"turns"`
+	Cost       Cost       `json:"cost"`
+	Folder     string     `json:"folder"`
+	Model      string     `json:"model"`
+	AgeMS      int64      `json:"age_ms"`
+	StartedAt  *time.Time `json:"started_at,omitempty"`
+	WaitingFor string     `json:"waiting_for,omitempty"` // the approval's title
+}
+
+// RunResult is what came of a run.
+type RunResult struct {
+	Response     string          `json:"response"`
+	SessionID    string          `json:"session_id"`
+	RunID        string          `json:"run_id"`
+	AgentID      string          `json:"agent_id"` // the same as run_id: an agent is its run
+	State        RunState        `json:"state"`
+	PhaseReached string          `json:"phase_reached"` // chat, until work follows the protocol
+	Output       string          `json:"output"`
+	Error        *sys.Error      `json:"error,omitempty"`
+	Cost         Cost            `json:"cost"`
+	Changes      []ChangeSummary `json:"changes"`
+	Waiting      []string        `json:"waiting_approvals,omitempty"` // ids of approvals that it waits for
+	Demo         bool            `json:"demo"`
+}
+
+// Submit hands a message to an agent. In a conversation whose agent is still
+// working the message is queued: it joins the run before its next model call.
+func (a *AgentsAPI) Submit(ctx context.Context, m Submit) (Submitted, error) {
+	meta := map[string]any{"session_id": m.SessionID, "bytes": len(m.Text)}
+	return guard(ctx, a.caller, action{call: "agents.submit", resource: "session:" + orElse(m.SessionID, "new"), meta: meta}, func(ctx context.Context) (Submitted, error) {
+		if m.Via == "" {
+			m.Via = a.who.Via
+		}
+		return a.k.submit(ctx, m, a.scope)
+	})
+}
+
+// Continue goes on where a run was stopped, cut, interrupted or ended by its
+// limit, as a new run of the same conversation.
+func (a *AgentsAPI) Continue(ctx context.Context, runID string) (Submitted, error) {
+	return guard(ctx, a.caller, action{call: "agents.continue", resource: "run:" + runID}, func(ctx context.Context) (Submitted, error) {
+		r, err := a.k.store.Run(ctx, runID)
+		if err != nil {
+			return Submitted{}, err
+		}
+		if !r.State.Ended() {
+			return Submitted{}, sys.Errorf(sys.CodeConflict, "That run has not ended, so there is nothing to continue.")
+		}
+		return a.k.submit(ctx, Submit{SessionID: r.SessionID, Text: a.k.continueText(), Via: a.who.Via}, a.scope)
+	})
+}
+
+func (k *Kernel) continueText() string {
+	if k.korean() {
+		return "멈춘 곳에서 이어서 해 주세요."
+	}
+	return "Go on where you stopped."
+}
+
+// List is ps: the runs that have not ended, oldest first, or all of them.
+func (a *AgentsAPI) List(ctx context.Context, q ProcessQuery) ([]Process, error) {
+	return guard(ctx, a.caller, action{call: "agents.list", resource: "runs"}, func(ctx context.Context) ([]Process, error) {
+		list, err := a.k.store.Runs(ctx, store.RunQuery{SessionID: q.SessionID, Open: !q.All, Limit: q.Limit})
+		if err != nil {
+			return nil, err
+		}
+		out := []Process{}
+		for _, r := range list {
+			if a.who.Kind == sys.KindAgent && r.ID != a.who.ID {
+				continue // an agent sees itself; its children come with forks
+			}
+			p, err := a.k.process(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, p)
+		}
+		return out, nil
+	})
+}
+
+func (k *Kernel) process(ctx context.Context, r Run) (Process, error) {
+	p := Process{
+		ID: r.ID, PID: r.PID, Name: r.Name, ParentID: r.ParentID, SessionID: r.SessionID, State: r.State, Turns: r.Turns,
+		Cost: r.Cost, Folder: shortenHome(r.Folder), Model: r.Model, StartedAt: r.StartedAt,
+	}
+	end := k.clock.Now()
+	if r.EndedAt != nil {
+		end = *r.EndedAt
+	}
+	p.AgeMS = end.Sub(r.CreatedAt).Milliseconds()
+	if r.State.Ended() {
+		return p, nil
+	}
+	steps, err := k.store.Steps(ctx, r.ID)
+	if err != nil {
+		return p, err
+	}
+	for _, s := range slices.Backward(steps) {
+		if s.State != store.StepClosed {
+			p.Tool = s.Name
+			break
+		}
+	}
+	waiting, err := k.approvals.List(ctx, security.ApprovalQuery{RunID: r.ID, State: security.ApprovalPending})
+	if len(waiting) > 0 {
+		p.WaitingFor = waiting[0].Request.Title
+	}
+	return p, err
+}
+
+// Run returns one run with its steps and what it changed.
+func (a *AgentsAPI) Run(ctx context.Context, id string) (RunView, error) {
+	return guard(ctx, a.caller, action{call: "agents.run", resource: "run:" + id}, func(ctx context.Context) (RunView, error) {
+		r, err := a.k.store.Run(ctx, id)
+		if err != nil {
+			return RunView{}, err
+		}
+		return a.k.runView(ctx, r)
+	})
+}
+
+// Wait blocks until the run has ended and returns what came of it. It returns
+// at once for a run that nobody works on; one that waits for a person then
+// names its approvals.
+func (a *AgentsAPI) Wait(ctx context.Context, id string) (RunResult, error) {
+	return guard(ctx, a.caller, action{call: "agents.wait", resource: "run:" + id}, func(ctx context.Context) (RunResult, error) {
+		back := sys.Park(ctx)
+		err := a.k.runs.Wait(ctx, id)
+		back()
+		if err != nil {
+			return RunResult{}, err
+		}
+		return a.k.result(ctx, id)
+	})
+}
+
+func (k *Kernel) result(ctx context.Context, id string) (RunResult, error) {
+	r, err := k.store.Run(ctx, id)
+	if err != nil {
+		return RunResult{}, err
+	}
+	res := RunResult{SessionID: r.SessionID, RunID: r.ID, AgentID: r.ID, State: r.State, PhaseReached: "chat", Error: r.Error, Cost: r.Cost, Changes: []ChangeSummary{}}
+	msgs, err := k.store.Messages(ctx, r.SessionID)
+	if err != nil {
+		return res, err
+	}
+	for _, m := range msgs {
+		if m.RunID == id && m.Role == "assistant" {
+			res.Response, res.Output, res.Demo = m.Content, m.Content, m.Demo
+		}
+	}
+	changes, err := k.changes(ctx, id)
+	if err != nil {
+		return res, err
+	}
+	for _, c := range changes {
+		res.Changes = append(res.Changes, c.ChangeSummary)
+	}
+	waiting, err := k.approvals.List(ctx, security.ApprovalQuery{RunID: id, State: security.ApprovalPending})
+	for _, w := range waiting {
+		res.Waiting = append(res.Waiting, w.ID)
+	}
+	return res, err
+}
+
+// Kill stops a run: its model stream is closed and its commands are ended. It
+// returns when the run has ended, within 5 seconds.
+func (a *AgentsAPI) Kill(ctx context.Context, id string) error {
+	_, err := guard(ctx, a.caller, action{call: "agents.kill", resource: "run:" + id}, func(ctx context.Context) (struct{}, error) {
+		id, err := a.k.runID(ctx, id)
+		if err != nil {
+			return struct{}{}, err
+		}
+		if a.k.runs.Kill(id) {
+			within, cancel := context.WithTimeout(ctx, 5*time.Second)
+			defer cancel()
+			if err := a.k.runs.Wait(within, id); err != nil {
+				return struct{}{}, sys.Errorf(sys.CodeTimeout, "The run was told to stop, but has not ended within 5 seconds.").WithHint("Look at `oxios ps`.")
+			}
+			return struct{}{}, nil
+		}
+		return struct{}{}, a.k.endIdle(ctx, id)
+	})
+	return err
+}
+
+// runID accepts a run's id or its pid.
+func (k *Kernel) runID(ctx context.Context, id string) (string, error) {
+	list, err := k.store.Runs(ctx, store.RunQuery{Open: true})
+	if err != nil {
+		return "", err
+	}
+	for _, r := range list {
+		if r.ID == id || fmt.Sprint(r.PID) == id {
+			return r.ID, nil
+		}
+	}
+	if _, err := k.store.Run(ctx, id); err != nil {
+		return "", sys.Errorf(sys.CodeNotFound, "There is no run %q.", id).WithHint("`oxios ps` lists them.")
+	}
+	return id, nil
+}
+
+// endIdle stops a run that nobody works on, as one that waits in the journal.
+func (k *Kernel) endIdle(ctx context.Context, id string) error {
+	r, err := k.store.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	if r.State.Ended() {
+		return sys.Errorf(sys.CodeConflict, "That run has ended already (%s).", r.State)
+	}
+	return k.endRun(ctx, r, store.RunStopped, "It was stopped.", nil)
+}
+
+// Pause stops all agents from beginning a new step, or lets them go on. Steps
+// that are open finish.
+func (a *AgentsAPI) Pause(ctx context.Context, on bool) (Status, error) {
+	return guard(ctx, a.caller, action{call: "agents.pause", resource: "runs", meta: map[string]any{"on": on}}, func(ctx context.Context) (Status, error) {
+		err := a.k.store.Write(ctx, func(tx *store.Tx) error { return a.k.store.Put(tx, "paused", fmt.Sprint(on)) })
+		if err != nil {
+			return Status{}, err
+		}
+		a.k.runs.gate.set(on)
+		a.k.publishStatus()
+		return a.k.status(ctx)
+	})
+}
+
+// Queued lists the messages of a conversation that wait for its agent.
+func (a *AgentsAPI) Queued(ctx context.Context, sessionID string) ([]Queued, error) {
+	return guard(ctx, a.caller, action{call: "agents.queued", resource: "session:" + sessionID}, func(ctx context.Context) ([]Queued, error) {
+		return a.k.store.Queued(ctx, sessionID)
+	})
+}
+
+// Unqueue takes a queued message back, if its agent has not read it yet.
+func (a *AgentsAPI) Unqueue(ctx context.Context, id string) error {
+	_, err := guard(ctx, a.caller, action{call: "agents.unqueue", resource: "message:" + id}, func(ctx context.Context) (struct{}, error) {
+		var session string
+		err := a.k.store.Write(ctx, func(tx *store.Tx) error {
+			q, err := a.k.store.RemoveQueued(tx, id)
+			session = q.SessionID
+			return err
+		})
+		if err != nil {
+			return struct{}{}, err
+		}
+		a.k.publishQueue(ctx, session)
+		return struct{}{}, nil
+	})
+	return err
+}
+
+func (k *Kernel) publishQueue(ctx context.Context, session string) {
+	if q, err := k.store.Queued(ctx, session); err == nil {
+		k.publish(event.QueueChanged, scope{sessionID: session}, q)
+	}
+}

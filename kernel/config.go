@@ -1,0 +1,427 @@
+package kernel
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"oxios/kernel/security"
+	"oxios/kernel/sys"
+)
+
+// Config is config.toml. A person may edit the file while Oxios runs; SetConfig
+// changes one line of it and leaves the rest, comments included, as it is.
+// It never holds a key.
+type Config struct {
+	Mode               string           `toml:"mode" json:"mode" default:"guarded" values:"ask,guarded,autonomous" doc:"What agents may do without asking."`
+	Folder             string           `toml:"folder" json:"folder" default:"~/Oxios" doc:"The folder that new conversations work in."`
+	Language           string           `toml:"language" json:"language" default:"auto" values:"auto,en,ko" doc:"The language of the window and the notices."`
+	Theme              string           `toml:"theme" json:"theme" default:"auto" values:"auto,light,dark" doc:"Light, dark, or as the system says."`
+	Provider           string           `toml:"provider" json:"provider" doc:"The provider of new conversations."`
+	Model              string           `toml:"model" json:"model" doc:"The model of new conversations."`
+	MaxToolCalls       int              `toml:"max_tool_calls" json:"max_tool_calls" default:"25" min:"1" max:"500" doc:"Model calls with tools in one run, before it is asked for its answer."`
+	MaxToolConcurrency int              `toml:"max_tool_concurrency" json:"max_tool_concurrency" default:"10" min:"1" max:"100" doc:"Tools of one run that may run at once."`
+	MaxConcurrent      int              `toml:"max_concurrent" json:"max_concurrent" default:"5" min:"1" max:"1000" doc:"Runs that may work at once. Takes effect at the next start."`
+	ExecTimeoutS       int              `toml:"exec_timeout_s" json:"exec_timeout_s" default:"120" min:"1" max:"86400" doc:"Seconds after which a command is ended, unless its call says otherwise."`
+	MaxMemoryMB        int              `toml:"max_memory_mb" json:"max_memory_mb" default:"4096" min:"16" max:"1048576" doc:"Memory in MB above which a command is ended."`
+	RequestsPerMinute  int              `toml:"requests_per_minute" json:"requests_per_minute" default:"0" min:"0" max:"100000" doc:"Model calls a minute for each provider; 0 is no limit."`
+	Notifications      bool             `toml:"notifications" json:"notifications" default:"true" doc:"Notices of the system for approvals and for runs that ended."`
+	EnterSends         bool             `toml:"enter_sends" json:"enter_sends" default:"true" doc:"Enter sends a message and Shift Enter breaks the line; otherwise Ctrl Enter sends."`
+	CloseToTray        bool             `toml:"close_to_tray" json:"close_to_tray" default:"true" doc:"Closing the window leaves Oxios in the tray."`
+	Keyring            bool             `toml:"keyring" json:"keyring" default:"true" doc:"Keep keys in the system's keyring where there is one. Takes effect at the next start."`
+	Providers          []ProviderConfig `toml:"providers" json:"providers,omitempty" doc:"Providers besides those added in the window."`
+}
+
+// ProviderConfig is one [[providers]] table of config.toml.
+type ProviderConfig struct {
+	ID       string            `toml:"id" json:"id"`
+	Name     string            `toml:"name" json:"name"`
+	Kind     string            `toml:"kind" json:"kind"`
+	BaseURL  string            `toml:"base_url" json:"base_url"`
+	ProxyURL string            `toml:"proxy_url" json:"proxy_url,omitempty"`
+	CAFile   string            `toml:"ca_file" json:"ca_file,omitempty"`
+	KeyEnv   string            `toml:"key_env" json:"key_env,omitempty"` // the variable that holds its key
+	Headers  map[string]string `toml:"headers" json:"headers,omitempty"`
+	Disabled bool              `toml:"disabled" json:"disabled,omitempty"`
+}
+
+// ConfigKey describes one setting.
+type ConfigKey struct {
+	Key     string   `json:"key"`
+	Type    string   `json:"type"` // string, int or bool
+	Default string   `json:"default"`
+	Values  []string `json:"values,omitempty"`
+	Doc     string   `json:"description"`
+}
+
+// ConfigView is the configuration as a face shows it.
+type ConfigView struct {
+	Path    string            `json:"path"`
+	Values  map[string]string `json:"values"`
+	Schema  []ConfigKey       `json:"schema"`
+	Problem *sys.Error        `json:"problem,omitempty"` // config.toml has an error; the last good one is in force
+}
+
+func defaultConfig() Config {
+	var c Config
+	eachKey(&c, func(k ConfigKey, v reflect.Value, _ reflect.StructField) {
+		if k.Default != "" {
+			_ = setField(v, k.Default) // the defaults are ours, and a test sets them all
+		}
+	})
+	return c
+}
+
+// eachKey calls fn for every setting of c that has one plain value.
+func eachKey(c *Config, fn func(ConfigKey, reflect.Value, reflect.StructField)) {
+	v := reflect.ValueOf(c).Elem()
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		k := ConfigKey{Key: f.Tag.Get("toml"), Default: f.Tag.Get("default"), Doc: f.Tag.Get("doc")}
+		switch f.Type.Kind() {
+		case reflect.String:
+			k.Type = "string"
+		case reflect.Int:
+			k.Type = "int"
+		case reflect.Bool:
+			k.Type = "bool"
+		default:
+			continue
+		}
+		if s := f.Tag.Get("values"); s != "" {
+			k.Values = strings.Split(s, ",")
+		}
+		fn(k, v.Field(i), f)
+	}
+}
+
+func setField(v reflect.Value, s string) error {
+	switch v.Kind() {
+	case reflect.Int:
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return fmt.Errorf("%q is not a whole number", s)
+		}
+		v.SetInt(int64(n))
+	case reflect.Bool:
+		b, err := strconv.ParseBool(s)
+		if err != nil {
+			return fmt.Errorf("%q is neither true nor false", s)
+		}
+		v.SetBool(b)
+	default:
+		v.SetString(s)
+	}
+	return nil
+}
+
+// validate says in one sentence which setting is wrong, and what it may be.
+func (c *Config) validate() error {
+	if c.Mode == "auto" { // the short word of the command line
+		c.Mode = string(security.ModeAutonomous)
+	}
+	var bad error
+	eachKey(c, func(k ConfigKey, v reflect.Value, f reflect.StructField) {
+		if bad != nil {
+			return
+		}
+		if len(k.Values) > 0 && !slices.Contains(k.Values, v.String()) {
+			bad = fmt.Errorf("%s is %q, but must be one of %s", k.Key, v.String(), strings.Join(k.Values, ", "))
+		}
+		if v.Kind() == reflect.Int {
+			lo, _ := strconv.Atoi(f.Tag.Get("min"))
+			hi, _ := strconv.Atoi(f.Tag.Get("max"))
+			if n := int(v.Int()); n < lo || n > hi {
+				bad = fmt.Errorf("%s is %d, but must be from %d to %d", k.Key, n, lo, hi)
+			}
+		}
+	})
+	if bad != nil {
+		return bad
+	}
+	ids := map[string]bool{}
+	for i, p := range c.Providers {
+		switch {
+		case !idPattern.MatchString(p.ID):
+			return fmt.Errorf("providers[%d].id is %q, but must be of letters, digits, - and _", i, p.ID)
+		case p.BaseURL == "":
+			return fmt.Errorf("providers[%d] (%s) has no base_url", i, p.ID)
+		case ids[p.ID]:
+			return fmt.Errorf("two providers have the id %q", p.ID)
+		}
+		ids[p.ID] = true
+	}
+	return nil
+}
+
+var idPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+func (c Config) mode() security.Mode { return security.Mode(c.Mode) }
+
+// workFolder is the folder of new conversations, absolute.
+func (c Config) workFolder() string { return expandHome(c.Folder) }
+
+func (c Config) execTimeout() time.Duration { return time.Duration(c.ExecTimeoutS) * time.Second }
+
+func expandHome(p string) string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return filepath.Clean(p)
+	}
+	switch {
+	case p == "~" || p == "":
+		return home
+	case strings.HasPrefix(p, "~/"), strings.HasPrefix(p, `~\`):
+		return filepath.Join(home, p[2:])
+	}
+	return filepath.Clean(p)
+}
+
+// shortenHome shows a path below the person's home with ~.
+func shortenHome(p string) string {
+	home, err := os.UserHomeDir()
+	if err != nil || home == "/" {
+		return p
+	}
+	if p == home {
+		return "~"
+	}
+	if rest, ok := strings.CutPrefix(p, home+string(filepath.Separator)); ok {
+		return "~" + string(filepath.Separator) + rest
+	}
+	return p
+}
+
+// configFile is config.toml in the home, and the last good copy of it, which is
+// in force while the file has an error.
+type configFile struct {
+	path, good string
+
+	mu      sync.Mutex
+	config  Config
+	problem *sys.Error
+	read    time.Time // the file's time when it was read last
+	size    int64
+}
+
+func openConfig(home string) (*configFile, error) {
+	f := &configFile{path: filepath.Join(home, "config.toml"), good: filepath.Join(home, "run", "config.good.toml"), config: defaultConfig()}
+	if err := f.load(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *configFile) get() Config {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.config
+}
+
+// load reads the file. An error in it is kept as a problem; the last good
+// configuration stays in force.
+func (f *configFile) load() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	raw, err := os.ReadFile(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		f.config, f.problem, f.read = defaultConfig(), nil, time.Time{}
+		return nil
+	}
+	if err != nil {
+		return sys.Errorf(sys.CodeUnavailable, "config.toml cannot be read: %w.", err)
+	}
+	if info, err := os.Stat(f.path); err == nil {
+		f.read, f.size = info.ModTime(), info.Size()
+	}
+	c, perr := parseConfig(raw)
+	if perr == nil {
+		f.config, f.problem = c, nil
+		_ = os.WriteFile(f.good, raw, 0o600) // without it the defaults stand in
+		return nil
+	}
+	perr.Message = fmt.Sprintf("%s: %s The last good configuration stays in force.", f.path, perr.Message)
+	f.problem = perr
+	if old, err := os.ReadFile(f.good); err == nil {
+		if c, perr := parseConfig(old); perr == nil {
+			f.config = c
+		}
+	}
+	return nil
+}
+
+// refresh loads the file again when it changed on disk, and reports whether it
+// did.
+func (f *configFile) refresh() (bool, error) {
+	info, err := os.Stat(f.path)
+	f.mu.Lock()
+	same := err != nil && f.read.IsZero() || err == nil && info.ModTime().Equal(f.read) && info.Size() == f.size
+	f.mu.Unlock()
+	if same {
+		return false, nil
+	}
+	return true, f.load()
+}
+
+// parseConfig reads TOML strictly: an unknown key is an error, with its line.
+func parseConfig(raw []byte) (Config, *sys.Error) {
+	c := defaultConfig()
+	d := toml.NewDecoder(bytes.NewReader(raw)).DisallowUnknownFields()
+	err := d.Decode(&c)
+	var unknown *toml.StrictMissingError
+	var syntax *toml.DecodeError
+	switch {
+	case errors.As(err, &unknown) && len(unknown.Errors) > 0:
+		e := unknown.Errors[0]
+		row, _ := e.Position()
+		return c, configError(raw, row, fmt.Sprintf("there is no setting %q", strings.Join(e.Key(), ".")))
+	case errors.As(err, &syntax):
+		row, _ := syntax.Position()
+		return c, configError(raw, row, strings.TrimPrefix(syntax.Error(), "toml: "))
+	case err != nil:
+		return c, configError(raw, 0, err.Error())
+	}
+	if err := c.validate(); err != nil {
+		key, _, _ := strings.Cut(err.Error(), " ")
+		return c, configError(raw, lineOf(raw, key), err.Error())
+	}
+	return c, nil
+}
+
+func configError(raw []byte, row int, what string) *sys.Error {
+	if row < 1 {
+		return sys.Errorf(sys.CodeInvalid, "%s.", what).WithHint("Correct it; it is read again by itself.")
+	}
+	lines := strings.Split(string(raw), "\n")
+	text := ""
+	if row <= len(lines) {
+		text = strings.TrimSpace(lines[row-1])
+	}
+	return sys.Errorf(sys.CodeInvalid, "line %d (%s): %s.", row, shorten(text, 80), what).WithHint("Correct line %d; the file is read again by itself.", row)
+}
+
+func lineOf(raw []byte, key string) int {
+	m := linePattern(key).FindIndex(raw)
+	if m == nil {
+		return 0
+	}
+	return bytes.Count(raw[:m[0]], []byte("\n")) + 1
+}
+
+func linePattern(key string) *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^[ \t]*` + regexp.QuoteMeta(key) + `[ \t]*=.*$`)
+}
+
+// set changes one setting in the file: its line, or a new line before the first
+// table.
+func (f *configFile) set(key, value string) error {
+	f.mu.Lock()
+	problem := f.problem
+	f.mu.Unlock()
+	if problem != nil {
+		return sys.Errorf(sys.CodeConflict, "config.toml has an error, so nothing was changed. %s", problem.Message).WithHint("%s", problem.Hint)
+	}
+	line, err := settingLine(key, value)
+	if err != nil {
+		return err
+	}
+	raw, err := os.ReadFile(f.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return sys.Errorf(sys.CodeUnavailable, "config.toml cannot be read: %w.", err)
+	}
+	changed := insertLine(raw, key, line)
+	if _, perr := parseConfig(changed); perr != nil {
+		return sys.Errorf(sys.CodeInvalid, "%s Nothing was changed.", perr.Message)
+	}
+	if err := writeAtomic(f.path, changed); err != nil {
+		return sys.Errorf(sys.CodeUnavailable, "config.toml cannot be written: %w. Nothing was changed.", err)
+	}
+	return f.load()
+}
+
+func settingLine(key, value string) (string, error) {
+	c := defaultConfig()
+	line := ""
+	var bad error
+	eachKey(&c, func(k ConfigKey, v reflect.Value, _ reflect.StructField) {
+		if k.Key != key {
+			return
+		}
+		if bad = setField(v, value); bad != nil {
+			return
+		}
+		out, err := toml.Marshal(map[string]any{key: v.Interface()})
+		if err != nil {
+			bad = err
+			return
+		}
+		line = strings.TrimSpace(string(out))
+	})
+	if bad != nil {
+		return "", sys.Errorf(sys.CodeInvalid, "%s cannot be set: %w. Nothing was changed.", key, bad)
+	}
+	if line == "" {
+		return "", sys.Errorf(sys.CodeNotFound, "There is no setting %q. Nothing was changed.", key).WithHint("`oxios config get` lists them.")
+	}
+	return line, nil
+}
+
+func insertLine(raw []byte, key, line string) []byte {
+	head, tables := raw, []byte(nil)
+	if m := tablePattern.FindIndex(raw); m != nil {
+		head, tables = raw[:m[0]], raw[m[0]:]
+	}
+	if at := linePattern(key).FindIndex(head); at != nil {
+		return slices.Concat(head[:at[0]], []byte(line), head[at[1]:], tables)
+	}
+	if len(head) > 0 && !bytes.HasSuffix(head, []byte("\n")) {
+		head = append(slices.Clone(head), '\n')
+	}
+	return slices.Concat(head, []byte(line+"\n"), tables)
+}
+
+var tablePattern = regexp.MustCompile(`(?m)^[ \t]*\[`)
+
+func (f *configFile) view() ConfigView {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v := ConfigView{Path: f.path, Values: map[string]string{}, Problem: f.problem}
+	c := f.config
+	eachKey(&c, func(k ConfigKey, val reflect.Value, _ reflect.StructField) {
+		v.Schema = append(v.Schema, k)
+		v.Values[k.Key] = fmt.Sprint(val.Interface())
+	})
+	return v
+}
+
+// writeAtomic replaces path by data, or leaves it as it was.
+func writeAtomic(path string, data []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name()) //nolint:errcheck // it is gone after the rename
+	_, err = tmp.Write(data)
+	if err == nil {
+		err = tmp.Sync()
+	}
+	if cerr := tmp.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}

@@ -1,0 +1,120 @@
+package kernel_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"oxios/kernel"
+	"oxios/kernel/kerneltest"
+	"oxios/kernel/sys"
+)
+
+func writeConfig(t *testing.T, k *kerneltest.Kernel, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(k.Home, "config.toml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSetConfigChangesOneLineAndKeepsTheComments(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	writeConfig(t, k, "# mine\nmode = \"ask\" # careful\nkeyring = false\n\n[[providers]]\nid = \"work\" # ours\nbase_url = \"https://llm.example.org/v1\"\n")
+	for _, kv := range [][2]string{{"mode", "auto"}, {"theme", "dark"}} {
+		if _, err := k.Person().Infra.SetConfig(t.Context(), kv[0], kv[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(filepath.Join(k.Home, "config.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"# mine\n", "id = \"work\" # ours", "theme = 'dark'\n[[providers]]"} {
+		if !strings.Contains(string(got), want) {
+			t.Errorf("got %q, want %q in it", got, want)
+		}
+	}
+	v, err := k.Person().Infra.Config(t.Context())
+	if err != nil || v.Values["mode"] != "autonomous" || v.Values["theme"] != "dark" {
+		t.Errorf("got %v, %v", v.Values, err)
+	}
+}
+
+func TestErrorInConfigKeepsTheLastGoodOneAndPointsAtTheLine(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"theme = \"dark\"\nmode = \"loud\"\n":    "line 2",
+		"theme = \"dark\"\nmoed = \"ask\"\n":     "moed",
+		"theme = \"dark\"\nmode = \n":            "line 2",
+		"max_tool_calls = 0\ntheme = \"dark\"\n": "from 1 to 500",
+	} {
+		k := open(t)
+		writeConfig(t, k, "theme = \"light\"\nkeyring = false\n")
+		if _, err := k.Person().Infra.Config(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		writeConfig(t, k, text)
+		v, err := k.Person().Infra.Config(t.Context())
+		if err != nil || v.Problem == nil || !strings.Contains(v.Problem.Message, want) {
+			t.Errorf("%q: got problem %v, %v, want %q in it", text, v.Problem, err, want)
+			continue
+		}
+		if v.Values["theme"] != "light" {
+			t.Errorf("%q: got theme %s, want the last good one", text, v.Values["theme"])
+		}
+		if _, err := k.Person().Infra.SetConfig(t.Context(), "theme", "dark"); sys.CodeOf(err) != sys.CodeConflict {
+			t.Errorf("%q: got %v, want nothing changed while the file has an error", text, err)
+		}
+		k.Restart()
+		if v, err := k.Person().Infra.Config(t.Context()); err != nil || v.Values["theme"] != "light" || v.Problem == nil {
+			t.Errorf("%q: after a restart got theme %s, %v", text, v.Values["theme"], err)
+		}
+	}
+}
+
+func TestBadValuesChangeNothing(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	for _, c := range []struct {
+		key, value string
+		code       sys.Code
+	}{
+		{"mode", "loud", sys.CodeInvalid},
+		{"max_tool_calls", "many", sys.CodeInvalid},
+		{"max_tool_calls", "-1", sys.CodeInvalid},
+		{"colour", "red", sys.CodeNotFound},
+		{"enter_sends", "perhaps", sys.CodeInvalid},
+	} {
+		before, _ := os.ReadFile(filepath.Join(k.Home, "config.toml"))
+		_, err := k.Person().Infra.SetConfig(t.Context(), c.key, c.value)
+		after, _ := os.ReadFile(filepath.Join(k.Home, "config.toml"))
+		if sys.CodeOf(err) != c.code || string(before) != string(after) {
+			t.Errorf("%s = %s: got %v, want %s and an untouched file", c.key, c.value, err, c.code)
+		}
+	}
+}
+
+func TestKeysNeverReachConfigOrTheAnswers(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	const key = "sk-oxios-test-abcdefghijklmnop4f2A"
+	p, err := k.Person().Infra.SaveProvider(t.Context(), kernel.ProviderInput{Name: "Work proxy", BaseURL: k.URL, Key: key})
+	if err == nil && p.KeyTail != "4f2A" {
+		t.Errorf("got tail %q, want 4f2A", p.KeyTail)
+	}
+	err = filepath.WalkDir(k.Home, func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if strings.Contains(string(b), key) {
+			t.Errorf("the key stands in %s", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,28 @@
+// Package kernel is Oxios without a face: it runs agents, and lets them and the
+// person act on the machine through one table of system calls.
+//
+// It promises that every call of a [Handle] passes the guard (guard.go): the
+// right is checked, policy and mode decide, a person is asked where they want
+// to be, and the audit chain holds the intent before the effect and the outcome
+// after it. It promises that what it acknowledged survives a crash.
+//
+// The map, in reading order:
+//
+//	kernel.go     Kernel: Open, Run, Close, As
+//	open.go       the one order in which it is built
+//	handle.go     Handle: the APIs as one principal sees them
+//	syscalls.go   the table of calls, as data
+//	guard.go      the gate around every call; approve.go: asking a person
+//	config.go     config.toml
+//	state.go      sessions and messages
+//	agents.go     runs; runs.go: which are live; launch.go: from a message to a running agent
+//	security.go   approvals, policy, tools, audit
+//	exec.go       commands; exec_card.go: as a person sees them; exec_jobs.go: in the background
+//	place.go      where a path leads; files.go, write.go, search.go, text.go, folder.go
+//	changes.go    what a run changed
+//	infra.go      events, status; doctor.go; providers.go: models as the settings show them
+//	engine.go     providers and models as runs use them; model.go: one guarded call
+//
+// A package may import: sys, event, store, llm, sandbox, limit, security,
+// agent. Tools and faces import this package, never the other way round.
+package kernel

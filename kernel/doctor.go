@@ -1,0 +1,173 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+
+	"oxios/kernel/store"
+	"oxios/kernel/sys"
+)
+
+// The states of a [Check].
+const (
+	CheckOK   = "ok"
+	CheckWarn = "warn"
+	CheckFail = "fail"
+)
+
+// Check is one thing that the doctor looked at.
+type Check struct {
+	Name   string `json:"name"`
+	State  string `json:"state"` // ok, warn or fail
+	Detail string `json:"detail"`
+	Hint   string `json:"hint,omitempty"` // what to do about it
+}
+
+// DoctorReport says how this Oxios stands on this machine.
+type DoctorReport struct {
+	Version   string        `json:"version"`
+	System    string        `json:"system"`
+	Isolation sys.Isolation `json:"isolation"`
+	Checks    []Check       `json:"checks"`
+}
+
+// Doctor looks at the home, the database, the audit chain, the isolation, the
+// models and the programs that agents use.
+func (a *InfraAPI) Doctor(ctx context.Context) (DoctorReport, error) {
+	return guard(ctx, a.caller, action{call: "infra.doctor", resource: "doctor"}, func(ctx context.Context) (DoctorReport, error) {
+		r := DoctorReport{Version: a.k.opts.Version, System: runtime.GOOS + "/" + runtime.GOARCH, Isolation: a.k.isolation()}
+		for _, check := range []func(context.Context) Check{
+			a.k.checkHome, a.k.checkConfig, a.k.checkDatabase, a.k.checkAudit, a.k.checkIsolation, a.k.checkModels, a.k.checkKeys, a.k.checkWorkFolder,
+		} {
+			r.Checks = append(r.Checks, check(ctx))
+		}
+		for _, p := range []string{"bash", "git"} {
+			r.Checks = append(r.Checks, a.k.checkProgram(p))
+		}
+		return r, nil
+	})
+}
+
+func (k *Kernel) checkHome(context.Context) Check {
+	c := Check{Name: "home", State: CheckOK, Detail: shortenHome(k.opts.Home)}
+	info, err := os.Stat(k.opts.Home)
+	switch {
+	case err != nil:
+		c.State, c.Detail = CheckFail, err.Error()
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
+		c.State, c.Detail, c.Hint = CheckFail, fmt.Sprintf("%s is open to others (mode %o).", shortenHome(k.opts.Home), info.Mode().Perm()), "Run chmod 700 on it."
+	}
+	return c
+}
+
+func (k *Kernel) checkConfig(context.Context) Check {
+	v := k.config.view()
+	c := Check{Name: "config", State: CheckOK, Detail: shortenHome(v.Path)}
+	if _, err := os.Stat(v.Path); err != nil {
+		c.Detail += " (not made yet: the defaults are in force)"
+	}
+	if v.Problem != nil {
+		c.State, c.Detail, c.Hint = CheckFail, v.Problem.Message, v.Problem.Hint
+	}
+	return c
+}
+
+func (k *Kernel) checkDatabase(ctx context.Context) Check {
+	c := Check{Name: "database", State: CheckOK, Detail: "intact"}
+	if info, err := os.Stat(k.store.Path()); err == nil {
+		c.Detail = fmt.Sprintf("intact, %.1f MB", float64(info.Size())/(1<<20))
+	}
+	if err := k.store.Check(ctx); err != nil {
+		c.State, c.Detail, c.Hint = CheckFail, err.Error(), "Copies made before changes of the database lie beside it; `oxios doctor --restore FILE` goes back to one."
+	}
+	return c
+}
+
+func (k *Kernel) checkAudit(ctx context.Context) Check {
+	r, err := k.audit.Verify(ctx)
+	switch {
+	case err != nil:
+		return Check{Name: "audit", State: CheckFail, Detail: err.Error()}
+	case !r.OK:
+		return Check{Name: "audit", State: CheckFail, Detail: r.Problem, Hint: "Export the chain with `oxios audit export` before you do anything else."}
+	}
+	k.auditOK.Store(true)
+	return Check{Name: "audit", State: CheckOK, Detail: fmt.Sprintf("%d records, intact", r.Entries)}
+}
+
+func (k *Kernel) checkIsolation(ctx context.Context) Check {
+	r := k.sandbox.Probe(ctx)
+	held := 0
+	for _, n := range r.Canaries {
+		if n.Held {
+			held++
+		}
+	}
+	c := Check{Name: "isolation", State: CheckOK, Detail: fmt.Sprintf("level %d of 2: commands are contained; %d of %d trials held", r.Level, held, len(r.Canaries))}
+	if !r.Level.Contained() {
+		c.State, c.Detail, c.Hint = CheckWarn, fmt.Sprintf("level %d of 2: commands are not contained. %s", r.Level, r.Problem), "Agents ask before every command that is not read-only."
+		if k.opts.Helper == "" {
+			c.Hint = "The program `oxios` must lie beside `oxios-desktop`: it runs the commands."
+		}
+	}
+	return c
+}
+
+func (k *Kernel) checkModels(ctx context.Context) Check {
+	ch, err := k.engine.choose(ctx, "", "")
+	if err != nil {
+		e := sys.AsError(err)
+		return Check{Name: "model", State: CheckWarn, Detail: e.Message, Hint: e.Hint}
+	}
+	return Check{Name: "model", State: CheckOK, Detail: ch.model + " of " + ch.provider}
+}
+
+func (k *Kernel) checkKeys(context.Context) Check {
+	infos, err := k.keys.List()
+	if err != nil {
+		e := sys.AsError(err)
+		return Check{Name: "keys", State: CheckFail, Detail: e.Message, Hint: e.Hint}
+	}
+	where := map[string]int{}
+	for _, i := range infos {
+		where[i.Where]++
+	}
+	return Check{Name: "keys", State: CheckOK, Detail: fmt.Sprintf("%d in the keyring, %d in the encrypted file", where["keyring"], where["file"])}
+}
+
+func (k *Kernel) checkWorkFolder(context.Context) Check {
+	folder := k.config.get().workFolder()
+	c := Check{Name: "folder", State: CheckOK, Detail: shortenHome(folder)}
+	if _, err := os.Stat(folder); err != nil {
+		c.Detail += " (made when it is first used)"
+		if _, err := os.Stat(filepath.Dir(folder)); err != nil {
+			c.State, c.Hint = CheckFail, "Set another one with `oxios config set folder`."
+		}
+	}
+	return c
+}
+
+func (k *Kernel) checkProgram(name string) Check {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return Check{Name: name, State: CheckWarn, Detail: "not found", Hint: "Agents can do less without it."}
+	}
+	return Check{Name: name, State: CheckOK, Detail: path}
+}
+
+// RestoreDatabase puts a copy of the database in its place, in a home that no
+// kernel uses, and returns where the replaced one now lies. Copies are made
+// before a newer version changes the database.
+func RestoreDatabase(ctx context.Context, home, backup string) (replaced string, err error) {
+	lock, err := lockHome(home, "restore")
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, lock.Unlock()) }()
+	return store.RestoreBackup(ctx, filepath.Join(home, "oxios.db"), backup)
+}

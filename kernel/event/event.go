@@ -1,0 +1,96 @@
+// Package event is the kernel's bus: what happens is published once, and any
+// number of readers follow at their own pace.
+//
+// It promises three things. A publisher never waits for a reader. Events of
+// one bus are seen in the order of their sequence numbers. A reader that falls
+// behind is told how many events it missed, in an event of kind [Gap].
+package event
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// The kinds of events. The comment names the type of Data and the delivery:
+// "stream" events are kept for a short while only and are the first that a
+// slow reader misses; everything else is kept much longer.
+const (
+	RunCreated     = "run.created"     // store.Run: forked, not yet started
+	RunStarted     = "run.started"     // store.Run
+	RunState       = "run.state"       // store.Run: waits, goes on, pauses
+	RunEnded       = "run.ended"       // store.Run: done, failed, stopped or interrupted
+	RunText        = "run.text"        // Text, stream
+	RunReasoning   = "run.reasoning"   // Text, stream
+	RunTool        = "run.tool"        // Text: the name of a tool call that the model begins to write, stream
+	RunRetry       = "run.retry"       // Text: why what came so far is void, stream
+	StepChanged    = "step"            // kernel.StepView
+	MessageAdded   = "message"         // store.Message
+	ApprovalChange = "approval"        // security.Approval
+	QueueChanged   = "queue"           // []store.Queued of the session
+	SessionChanged = "session"         // store.Session
+	SessionDeleted = "session.deleted" // Text: the id
+	ChangeMade     = "change"          // kernel.ChangeSummary
+	StatusChanged  = "status"          // kernel.Status
+	ConfigChanged  = "config"          // kernel.ConfigView
+	ProviderChange = "provider"        // kernel.Provider
+	JobChanged     = "job"             // kernel.Job
+	Problem        = "problem"         // sys.Error: something that a person should know
+	Gap            = "gap"             // Missed: this reader lost that many events
+)
+
+// Event is one thing that happened.
+type Event struct {
+	Seq       uint64    `json:"seq"`  // rises by one an event; keeps rising over restarts
+	Time      time.Time `json:"time"` // UTC
+	Kind      string    `json:"kind"`
+	RunID     string    `json:"run_id,omitempty"`
+	SessionID string    `json:"session_id,omitempty"`
+	Data      any       `json:"data,omitempty"` // in another process: json.RawMessage
+}
+
+// Text is the data of events that carry a piece of text.
+type Text struct {
+	Text string `json:"text"`
+}
+
+// Missed is the data of a [Gap].
+type Missed struct {
+	Missed uint64 `json:"missed"`
+}
+
+// UnmarshalJSON keeps Data as raw JSON, for [As].
+func (e *Event) UnmarshalJSON(b []byte) error {
+	type plain Event
+	var raw json.RawMessage
+	v := struct {
+		*plain
+		Data *json.RawMessage `json:"data"`
+	}{(*plain)(e), &raw}
+	if err := json.Unmarshal(b, &v); err != nil {
+		return fmt.Errorf("decode event: %w", err)
+	}
+	e.Data = raw
+	return nil
+}
+
+// As returns the data of e as a T, whether e was published in this process or
+// came over a socket. It reports false when the data is of another shape.
+func As[T any](e Event) (T, bool) {
+	if v, ok := e.Data.(T); ok {
+		return v, true
+	}
+	var v T
+	if raw, ok := e.Data.(json.RawMessage); ok {
+		return v, json.Unmarshal(raw, &v) == nil
+	}
+	return v, false
+}
+
+func isStream(kind string) bool {
+	switch kind {
+	case RunText, RunReasoning, RunTool, RunRetry:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,427 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"oxios/kernel/sandbox"
+	"oxios/kernel/security"
+	"oxios/kernel/sys"
+)
+
+// ShellArgs is a command line for the shell. It runs without a terminal and
+// with empty input.
+type ShellArgs struct {
+	Command    string `json:"command"`
+	Cwd        string `json:"cwd,omitempty"`        // inside the caller's folder; "" is the folder
+	TimeoutS   int    `json:"timeout_s,omitempty"`  // seconds; 0 is the configured time, none in the background
+	Background bool   `json:"background,omitempty"` // return at once; see [ExecAPI.JobLog]
+	Network    bool   `json:"network,omitempty"`    // it needs the network although its words do not show it: asks
+	Reason     string `json:"reason,omitempty"`     // what the caller says it is for
+}
+
+// StructuredArgs is one program with its arguments, run without a shell.
+type StructuredArgs struct {
+	Binary     string   `json:"binary"` // a name of the PATH, or a path
+	Args       []string `json:"args,omitempty"`
+	Cwd        string   `json:"cwd,omitempty"`
+	TimeoutS   int      `json:"timeout_s,omitempty"`
+	Background bool     `json:"background,omitempty"`
+	Network    bool     `json:"network,omitempty"`
+	Reason     string   `json:"reason,omitempty"`
+}
+
+// ExecResult is how a command ended. An exit code other than 0 is no error of
+// the call.
+type ExecResult struct {
+	ExitCode      int           `json:"exit_code"` // 128 + the number for a signal
+	Output        string        `json:"output"`    // both streams in their order, secrets masked
+	Truncated     bool          `json:"truncated"`
+	Dropped       int64         `json:"dropped"` // bytes of output that are kept nowhere
+	DurationMS    int64         `json:"duration_ms"`
+	TimedOut      bool          `json:"timed_out"`
+	WantsPassword bool          `json:"wants_password"` // it asked for one, which nobody can type here
+	Isolation     sys.Isolation `json:"isolation"`
+	JobID         string        `json:"job_id,omitempty"`    // of a background command
+	ReadMore      string        `json:"read_more,omitempty"` // the id under which the whole output can be read with JobLog
+	Note          string        `json:"note,omitempty"`      // what happened besides, in words
+}
+
+// Shell runs a command line. What it may do is found out by parsing it; where
+// that asks for a person, they see the whole line.
+func (a *ExecAPI) Shell(ctx context.Context, in ShellArgs) (ExecResult, error) {
+	c := &command{
+		caller: a.caller, line: in.Command, timeoutS: in.TimeoutS, background: in.Background, wantsNet: in.Network, claim: in.Reason,
+	}
+	c.prepare(in.Cwd)
+	shell := "bash"
+	c.argv = []string{"bash", "-c", in.Command}
+	if runtime.GOOS == "windows" {
+		shell = "powershell"
+		c.argv = []string{"powershell", "-NoProfile", "-NonInteractive", "-Command", in.Command}
+	}
+	if strings.TrimSpace(in.Command) == "" {
+		c.fail(sys.Errorf(sys.CodeInvalid, "The command is empty. Nothing was run."))
+	}
+	c.judge(security.ClassifyCommand(in.Command, c.options(shell)))
+	return guard(ctx, a.caller, c.action("exec.shell"), c.run)
+}
+
+// Structured runs one program with its arguments as they are: nothing in them
+// is expanded.
+func (a *ExecAPI) Structured(ctx context.Context, in StructuredArgs) (ExecResult, error) {
+	c := &command{
+		caller: a.caller, structured: true, argv: append([]string{in.Binary}, in.Args...), timeoutS: in.TimeoutS, background: in.Background, wantsNet: in.Network, claim: in.Reason,
+	}
+	c.line = quoteArgv(c.argv)
+	c.prepare(in.Cwd)
+	if in.Binary == "" || strings.ContainsAny(in.Binary, " \t\r\n;|&$`<>(){}[]*?'\"!#\x00") {
+		c.fail(sys.Errorf(sys.CodeInvalid, "binary is %q, but must be the name or the path of one program. Nothing was run.", cutText(in.Binary, 100)).
+			WithHint("Put its arguments into args, or use command for a line of the shell."))
+	}
+	c.judge(security.ClassifyArgv(c.argv, c.options("")))
+	return guard(ctx, a.caller, c.action("exec.structured"), c.run)
+}
+
+// plainWord needs no quotes in a shell.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+// quoteArgv writes argv the way a person would type it.
+func quoteArgv(argv []string) string {
+	words := make([]string, len(argv))
+	for i, w := range argv {
+		if words[i] = w; !plainWord.MatchString(w) {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// command is one command on its way to the sandbox.
+type command struct {
+	caller     *caller
+	line       string   // as a person reads it
+	argv       []string // as it is started
+	structured bool     // without a shell
+	dir        string   // absolute
+	env        []string
+	timeoutS   int
+	background bool
+	wantsNet   bool
+	claim      string
+
+	verdict    security.Verdict
+	executable string            // the file that its first program is
+	scripts    map[string]string // the files that it runs, and the hashes of what is in them
+	err        error             // why it cannot be run; told once it is let through
+}
+
+func (c *command) fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+// prepare finds the folder and the environment of a command.
+func (c *command) prepare(cwd string) {
+	c.dir, c.env = c.caller.scope.folder, c.caller.k.commandEnv()
+	if c.timeoutS < 0 || c.timeoutS > 86400 {
+		c.fail(sys.Errorf(sys.CodeInvalid, "timeout_s is %d, but must be from 1 to 86400 seconds. Nothing was run.", c.timeoutS))
+	}
+	p := c.caller.place(cwd)
+	switch {
+	case p.err != nil:
+		c.fail(p.err)
+	case !p.inside:
+		c.fail(sys.Errorf(sys.CodeRefused, "cwd %s lies outside the folder of this run. Nothing was run.", cwd).
+			WithHint("Use a folder inside %s.", c.caller.scope.folder))
+	case !isFolder(p.abs):
+		c.fail(sys.Errorf(sys.CodeNotFound, "cwd %s is not a folder. Nothing was run.", cwd).WithHint("Use ls to see what there is."))
+	default:
+		c.dir = p.abs
+	}
+}
+
+func (c *command) options(shell string) security.CommandOptions {
+	return security.CommandOptions{Shell: shell, Dir: c.dir, Home: homeFolder(), OxiosHome: c.caller.k.opts.Home}
+}
+
+// judge takes policy's verdict and looks at the files that would run.
+func (c *command) judge(v security.Verdict) {
+	if c.wantsNet && !v.Network {
+		v.Network, v.ReadOnly, v.Tier = true, false, max(v.Tier, security.TierAsk)
+		if v.Effect != security.EffectOutside && v.Effect != security.EffectUnknown {
+			v.Effect = security.EffectNetwork
+			v.Reason, v.ReasonKO = "uses the network", "네트워크를 사용합니다"
+		}
+	}
+	if v.Effect == security.EffectRead || v.Effect == security.EffectWrite {
+		v.Effect = security.EffectExecute // only containment holds a command inside the folder
+	}
+	c.verdict = v
+	if len(v.Programs) > 0 {
+		c.executable = findProgram(v.Programs[0], append(v.Paths, c.argv[0]), c.dir, c.env)
+	}
+	c.scripts = c.hashScripts()
+}
+
+// findProgram returns the file that a program is, the way a shell in dir finds
+// it. One of the written words may name it with its folder.
+func findProgram(name string, written []string, dir string, env []string) string {
+	for _, w := range written {
+		if filepath.Base(w) == name {
+			name = w
+			break
+		}
+	}
+	if strings.ContainsRune(name, '/') {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		if p, err := exec.LookPath(name); err == nil {
+			return p
+		}
+		return ""
+	}
+	for _, d := range filepath.SplitList(envValue(env, "PATH")) {
+		if !filepath.IsAbs(d) {
+			continue
+		}
+		if p, err := exec.LookPath(filepath.Join(d, name)); err == nil {
+			return p
+		}
+	}
+	return ""
+}
+
+func envValue(env []string, name string) string {
+	for _, kv := range slices.Backward(env) {
+		if n, v, _ := strings.Cut(kv, "="); n == name {
+			return v
+		}
+	}
+	return ""
+}
+
+// scriptEnds are the endings of files that something runs.
+var scriptEnds = []string{".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".lua", ".mk", ".ps1", "makefile", "justfile"}
+
+// hashScripts binds a command to what is in the files that it names and would
+// run: one that was edited is another command.
+func (c *command) hashScripts() map[string]string {
+	out := map[string]string{}
+	for _, word := range c.verdict.Paths {
+		path := expandHome(word)
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(c.dir, path)
+		}
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
+			continue
+		}
+		low := strings.ToLower(path)
+		if info.Mode().Perm()&0o111 == 0 && !slices.ContainsFunc(scriptEnds, func(end string) bool { return strings.HasSuffix(low, end) }) {
+			continue
+		}
+		if raw, err := os.ReadFile(path); err == nil {
+			out[path] = contentHash(raw)
+		}
+	}
+	return out
+}
+
+// run runs a command that the guard let through.
+func (c *command) run(ctx context.Context) (ExecResult, error) {
+	if c.err != nil {
+		return ExecResult{}, c.err
+	}
+	for path, hash := range c.hashScripts() {
+		if c.scripts[path] != hash {
+			return ExecResult{}, sys.Errorf(sys.CodeConflict, "%s was changed while this waited. Nothing was run.", filepath.Base(path)).
+				WithHint("Look at it and ask again.")
+		}
+	}
+	spec := c.spec(ctx)
+	k := c.caller.k
+	if c.background {
+		job, err := k.sandbox.Start(ctx, spec)
+		if err != nil {
+			return ExecResult{}, err
+		}
+		return ExecResult{JobID: k.commands().add(ctx, c, job), Isolation: k.isolation()}, nil
+	}
+	res, err := k.sandbox.Run(ctx, spec)
+	return c.result(res, spec), err
+}
+
+// spec is what the sandbox is told.
+func (c *command) spec(ctx context.Context) sandbox.Spec {
+	k := c.caller.k
+	cfg := k.config.get()
+	allowed := approved(ctx) || c.caller.who.Kind == sys.KindPerson
+	s := sandbox.Spec{
+		Argv: c.argv, Dir: c.dir, Env: c.env, Writable: []string{c.caller.scope.folder}, Hidden: []string{k.opts.Home},
+		Level: k.isolation(), Tag: c.caller.scope.runID, Network: c.verdict.Network && allowed,
+		MaxMemory: int64(cfg.MaxMemoryMB) << 20, MaxProcs: 1024,
+	}
+	switch {
+	case c.timeoutS > 0:
+		s.Timeout = time.Duration(c.timeoutS) * time.Second
+	case !c.background:
+		s.Timeout = cfg.execTimeout()
+	}
+	s.Readable = c.programFolders()
+	if allowed {
+		outside := c.outside()
+		if c.verdict.ReadOnly {
+			s.Readable = append(s.Readable, outside...)
+		} else {
+			s.Writable = append(s.Writable, outside...)
+		}
+	}
+	return s
+}
+
+// programFolders are the folders of the person's PATH. One that holds the
+// whole home, or Oxios' own, is none.
+func (c *command) programFolders() []string {
+	var out []string
+	home, own := realPath(homeFolder()), realPath(c.caller.k.opts.Home)
+	for _, d := range filepath.SplitList(envValue(c.env, "PATH")) {
+		if real := realPath(d); filepath.IsAbs(d) && isFolder(d) && !within(home, real) && !within(own, real) && !within(real, own) {
+			out = append(out, real)
+		}
+	}
+	return out
+}
+
+// outside returns the paths outside the folder that a person saw and approved.
+// For a file that does not exist yet it is the folder that it will be in.
+func (c *command) outside() []string {
+	var out []string
+	home := realPath(homeFolder())
+	for _, word := range c.verdict.Outside {
+		path := expandHome(word)
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(c.dir, path)
+		}
+		path = realPath(path)
+		if _, err := os.Stat(path); err != nil {
+			path = filepath.Dir(path)
+		}
+		if info, err := os.Stat(path); err != nil || info.IsDir() && within(home, path) {
+			continue // granting the whole home for one file in it would be more than was asked
+		}
+		out = append(out, path)
+	}
+	return out
+}
+
+// maxShown is how many bytes of output a result carries.
+const maxShown = 60 << 10
+
+// result tells how a command ended.
+func (c *command) result(res sandbox.Result, spec sandbox.Spec) ExecResult {
+	k := c.caller.k
+	text := k.masked(outputText(res.Output))
+	out := ExecResult{
+		ExitCode: res.ExitCode, Output: text, Truncated: res.Truncated, Dropped: res.Dropped, DurationMS: res.Duration.Milliseconds(),
+		TimedOut: res.TimedOut, WantsPassword: res.WantsPassword, Isolation: res.Level, Note: c.note(res, spec),
+	}
+	if len(text) > maxShown {
+		out.ReadMore, out.Truncated = k.commands().keep(c.caller, text), true
+		head, tail := cutText(text, maxShown/2), text[len(text)-maxShown/2:]
+		tail = strings.ToValidUTF8(tail, "")
+		out.Output = fmt.Sprintf("%s\n[%s left out here; the whole output has %s and can be read as %s]\n%s",
+			head, sizeText(int64(len(text)-len(head)-len(tail))), sizeText(int64(len(text))), out.ReadMore, tail)
+	}
+	return out
+}
+
+// note says in words what the exit code does not.
+func (c *command) note(res sandbox.Result, spec sandbox.Spec) string {
+	switch {
+	case res.TimedOut:
+		return fmt.Sprintf("It was ended after %s, with all that it had started. Give it more time with timeout_s, or run it in the background.", spec.Timeout)
+	case res.OutOfMemory:
+		return fmt.Sprintf("It was ended because it used more than %s of memory.", sizeText(spec.MaxMemory))
+	case res.TooManyProcesses:
+		return fmt.Sprintf("It was ended because it started more than %d processes.", spec.MaxProcs)
+	case res.ExitCode == 0:
+		return ""
+	case res.WantsPassword:
+		return "It wanted a password. Nobody can type one here, so it could not go on. Ask the person to run it themselves."
+	case res.Level.Contained() && !spec.Network && netFailure.Match(res.Output):
+		return "Commands have no network here unless the person approves it. If it needs the network, call again with network: true; the person is asked then."
+	case res.Level.Contained() && deniedFailure.Match(res.Output):
+		return "Commands are contained: they write only below " + shortenHome(c.caller.scope.folder) + " and read only that and the system's programs."
+	}
+	return ""
+}
+
+var (
+	netFailure = regexp.MustCompile(`(?i)could not resolve|temporary failure in name resolution|network is unreachable|name or service not known|` +
+		`EAI_AGAIN|getaddrinfo|no address associated|unable to resolve|failed to connect|couldn't connect|connection refused|` +
+		`\b(socket|connect|dial)\b[^\n]{0,80}(operation not permitted|permission denied|EPERM|EACCES)|` +
+		`(operation not permitted|permission denied)[^\n]{0,40}\b(socket|connect)\b`)
+	deniedFailure = regexp.MustCompile(`(?i)permission denied|operation not permitted|EACCES|EPERM|read-only file system`)
+)
+
+// ansi are the sequences with which programs colour and move about.
+var ansi = regexp.MustCompile("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\-_])")
+
+// outputText makes text of what a command wrote.
+func outputText(raw []byte) string {
+	text := string(raw)
+	if strings.ToValidUTF8(text, "") != text {
+		if decoded, _, err := decodeText(raw); err == nil {
+			text = decoded
+		}
+	}
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
+	return ansi.ReplaceAllString(text, "")
+}
+
+// hostEnv is the environment that the sandbox reads its PATH folders from: that
+// of commands once it is known. Asking the login shell may take seconds, and
+// nothing at start waits for it.
+func (k *Kernel) hostEnv() []string {
+	if k.cmds.envRead.Load() {
+		return k.commandEnv()
+	}
+	return os.Environ()
+}
+
+// readEnv asks the login shell before the first command needs it.
+func (k *Kernel) readEnv(ctx context.Context) error {
+	read := make(chan struct{})
+	go func() { // it ends with the kernel's background at the latest
+		defer close(read)
+		k.commandEnv()
+	}()
+	select {
+	case <-read:
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// commandEnv is the environment of commands: that of the person's login shell,
+// with the secrets left out. It is asked for once.
+func (k *Kernel) commandEnv() []string {
+	return k.commands().env(func() []string {
+		env, err := k.opts.LoginEnv(k.background)
+		if err != nil {
+			k.log.Warn("The login shell did not tell its environment; commands get that of Oxios", "error", err)
+		}
+		return sandbox.ScrubEnv(env)
+	})
+}

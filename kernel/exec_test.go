@@ -1,0 +1,512 @@
+package kernel_test
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"oxios/kernel"
+	"oxios/kernel/event"
+	"oxios/kernel/kerneltest"
+	"oxios/kernel/sys"
+)
+
+func contained(t *testing.T, k *kerneltest.Kernel) {
+	t.Helper()
+	p, err := k.Person().Security.Policy(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !p.Isolation.Contained() {
+		t.Skipf("this system contains no commands: %s", p.Problem)
+	}
+}
+
+func shell(h *kernel.Handle, in kernel.ShellArgs) func(context.Context) (kernel.ExecResult, error) {
+	return func(ctx context.Context) (kernel.ExecResult, error) { return h.Exec.Shell(ctx, in) }
+}
+
+func TestReadOnlyCommandRunsUnaskedInGuardedMode(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	contained(t, k)
+	h := k.Agent("guarded")
+	write(t, filepath.Join(k.Folder, "a.txt"), "hello\n")
+	write(t, filepath.Join(k.Folder, "sub", "b.txt"), "there\n")
+	r, err := h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "cat a.txt"})
+	if err != nil || r.ExitCode != 0 || r.Output != "hello\n" || !r.Isolation.Contained() {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	if r, err = h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "cat b.txt", Cwd: "sub"}); err != nil || r.Output != "there\n" {
+		t.Errorf("in a folder: got %+v, %v", r, err)
+	}
+	if r, err = h.Exec.Structured(t.Context(), kernel.StructuredArgs{Binary: "cat", Args: []string{"a.txt"}}); err != nil || r.Output != "hello\n" {
+		t.Errorf("structured: got %+v, %v", r, err)
+	}
+	if r, err = h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "cat none.txt"}); err != nil || r.ExitCode != 1 || !strings.Contains(r.Output, "No such file") {
+		t.Errorf("a failure: got %+v, %v, want a result", r, err)
+	}
+}
+
+func TestEveryCommandAsksWhereNothingIsContained(t *testing.T) {
+	t.Parallel()
+	k := open(t, kerneltest.Uncontained())
+	h := k.Agent("autonomous")
+	r, err, ap := answered(t, k, h, true, shell(h, kernel.ShellArgs{Command: "echo hello"}))
+	if err != nil || r.Output != "hello\n" || r.Isolation != sys.IsolationNone || ap.Request.Contained != 0 {
+		t.Errorf("got %+v, %v, contained %d", r, err, ap.Request.Contained)
+	}
+}
+
+func TestSudoIsNotEvenStarted(t *testing.T) {
+	t.Parallel()
+	k := open(t, kerneltest.Uncontained())
+	h := k.Agent("autonomous")
+	bin := t.TempDir()
+	write(t, filepath.Join(bin, "ran"), "")
+	for _, c := range []kernel.ShellArgs{
+		{Command: "sudo touch ran"}, {Command: "env X=1 sh -c 'sudo touch ran'"}, {Command: "echo hi; rm -rf sub"}, {Command: "sudo touch ran", Background: true},
+	} {
+		_, err := h.Exec.Shell(t.Context(), c)
+		wantCode(t, c.Command, err, sys.CodeRefused, "Nothing was done", "nobody can approve it")
+	}
+	_, err := h.Exec.Structured(t.Context(), kernel.StructuredArgs{Binary: "sudo", Args: []string{"touch", "ran"}})
+	wantCode(t, "structured", err, sys.CodeRefused)
+	if _, err := os.Stat(filepath.Join(k.Folder, "ran")); err == nil {
+		t.Error("something ran")
+	}
+	jobs, err := k.Person().Exec.Jobs(t.Context())
+	if err != nil || len(jobs) != 0 {
+		t.Errorf("got jobs %+v, %v", jobs, err)
+	}
+}
+
+func TestApprovalShowsTheWholeCommandAndWhatIsKnownOfIt(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	h := k.Agent("guarded")
+	where := filepath.Base(k.Folder)
+	for _, c := range []struct {
+		in                  kernel.ShellArgs
+		title, ko           string
+		network, hidden, ok bool
+	}{
+		{kernel.ShellArgs{Command: "rm old.txt", Reason: "it is old"}, "Deletes files in " + where, where + "에서 파일을 삭제합니다", false, false, true},
+		{kernel.ShellArgs{Command: "git push origin main"}, "Reaches the network: git push origin main", "네트워크를 사용합니다: git push origin main", true, false, true},
+		{kernel.ShellArgs{Command: "rm *.txt"}, "Deletes files in " + where, where + "에서 파일을 삭제합니다", false, true, false},
+		{kernel.ShellArgs{Command: "rm a\nrm b\nrm c"}, "Runs a script of 3 lines", "3줄짜리 스크립트를 실행합니다", false, false, false},
+		{kernel.ShellArgs{Command: "make all", Network: true}, "Reaches the network: make all", "네트워크를 사용합니다: make all", true, false, true},
+		{kernel.ShellArgs{Command: "rm " + strings.Repeat("a", 300)}, "Deletes files in " + where, where + "에서 파일을 삭제합니다", false, false, false},
+	} {
+		_, err, ap := answered(t, k, h, false, shell(h, c.in))
+		wantCode(t, c.in.Command, err, sys.CodeDenied)
+		r := ap.Request
+		if r.Command != c.in.Command || r.Title != c.title || r.TitleKO != c.ko || r.Claim != c.in.Reason || r.Why == "" || r.Dir != k.Folder {
+			t.Errorf("got request %+v, want %+v", r, c)
+		}
+		if r.Network != c.network || r.Hidden != c.hidden || r.Simple != c.ok {
+			t.Errorf("%s: got network %v, hidden %v, simple %v", c.in.Command, r.Network, r.Hidden, r.Simple)
+		}
+		if strings.HasPrefix(c.in.Command, "rm") && (filepath.Base(r.Executable) != "rm" || len(r.Programs) != 1) {
+			t.Errorf("got executable %q of programs %q", r.Executable, r.Programs)
+		}
+	}
+}
+
+func TestStructuredProgramIsNeverReadByAShell(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	contained(t, k)
+	h := k.Agent("guarded")
+	r, err := h.Exec.Structured(t.Context(), kernel.StructuredArgs{Binary: "echo", Args: []string{"$(id)", "a;b", "*"}})
+	if err != nil || r.Output != "$(id) a;b *\n" {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	for _, binary := range []string{"", "echo hi", "ls;id", "$(id)", "a|b", "x\ny"} {
+		_, err := h.Exec.Structured(t.Context(), kernel.StructuredArgs{Binary: binary})
+		if c := sys.CodeOf(err); c != sys.CodeInvalid && c != sys.CodeRefused {
+			t.Errorf("%q: got %v", binary, err)
+		}
+	}
+	_, err, _ = answered(t, k, h, false, func(ctx context.Context) (kernel.ExecResult, error) {
+		return h.Exec.Structured(ctx, kernel.StructuredArgs{Binary: "bash", Args: []string{"-c", "touch x"}})
+	})
+	wantCode(t, "a shell", err, sys.CodeDenied)
+}
+
+func TestCommandStaysInTheFolderAndOffTheNetwork(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	contained(t, k)
+	h := k.Agent("autonomous")
+	out := filepath.Join(t.TempDir(), "escaped")
+	write(t, filepath.Join(k.Folder, "go.sh"), "touch inside\ntouch "+out+"\n")
+	r, err := h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "bash go.sh"})
+	if err != nil || r.ExitCode == 0 || !strings.Contains(r.Note, "contained") {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("a command wrote outside the folder")
+	}
+	if _, err := os.Stat(filepath.Join(k.Folder, "inside")); err != nil {
+		t.Error("a command could not write inside the folder")
+	}
+	_, err = h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "ls", Cwd: "/tmp"})
+	wantCode(t, "cwd outside", err, sys.CodeRefused, "outside the folder")
+	_, err = h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "ls", Cwd: "nowhere"})
+	wantCode(t, "cwd missing", err, sys.CodeNotFound)
+}
+
+func TestApprovedNetworkIsOpenAndOtherwiseShut(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	contained(t, k)
+	h := k.Agent("autonomous")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Write([]byte("reached\n"))
+			c.Close()
+		}
+	}()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	write(t, filepath.Join(k.Folder, "call.sh"), "exec 3<>/dev/tcp/127.0.0.1/"+port+" && cat <&3\n")
+	r, err := h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "bash call.sh"})
+	if err != nil || r.ExitCode == 0 || strings.Contains(r.Output, "reached") || !strings.Contains(r.Note, "network: true") {
+		t.Errorf("shut: got %+v, %v", r, err)
+	}
+	r, err, ap := answered(t, k, h, true, shell(h, kernel.ShellArgs{Command: "bash call.sh", Network: true}))
+	if err != nil || r.Output != "reached\n" || ap.Request.Effect != "network" {
+		t.Errorf("open: got %+v, %v, effect %s", r, err, ap.Request.Effect)
+	}
+}
+
+func TestApprovedCommandReachesThePathThatThePersonSaw(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	contained(t, k)
+	h := k.Agent("guarded")
+	out := t.TempDir()
+	write(t, filepath.Join(k.Folder, "a.txt"), "a\n")
+	r, err, ap := answered(t, k, h, true, shell(h, kernel.ShellArgs{Command: "cp a.txt " + out + "/copy.txt"}))
+	if err != nil || r.ExitCode != 0 || len(ap.Request.Outside) != 1 || ap.Request.Simple {
+		t.Errorf("got %+v, %v, outside %q", r, err, ap.Request.Outside)
+	}
+	if got := read(t, filepath.Join(out, "copy.txt")); got != "a\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestScriptThatWasEditedIsAnotherCommand(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	h := k.Agent("ask")
+	path := filepath.Join(k.Folder, "go.sh")
+	write(t, path, "echo one\n")
+	done := make(chan error, 1)
+	go func() {
+		_, err := h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "bash go.sh"})
+		done <- err
+	}()
+	first := k.Approval(h.Principal().ID)
+	write(t, path, "echo two\n")
+	if _, err := k.Person().Security.Approve(t.Context(), first.ID, kernel.ApproveInput{Hash: first.Request.Hash, Scope: "run"}); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, "changed while it waited", <-done, sys.CodeConflict, "go.sh")
+	_, err, second := answered(t, k, h, false, shell(h, kernel.ShellArgs{Command: "bash go.sh"}))
+	wantCode(t, "again", err, sys.CodeDenied)
+	if first.Request.Hash == second.Request.Hash {
+		t.Error("an edited script passes for the approved one")
+	}
+}
+
+func TestCommandsGetTheLoginShellsPathAndNoSecrets(t *testing.T) {
+	t.Parallel()
+	bin := t.TempDir()
+	tool := filepath.Join(bin, "mytool")
+	write(t, tool, "#!/bin/sh\necho found \"$SECRET_TOKEN\" $PAGER\n")
+	if err := os.Chmod(tool, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	k := open(t, kerneltest.With(func(o *kernel.Options) {
+		o.LoginEnv = func(context.Context) ([]string, error) {
+			asked++
+			return append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "SECRET_TOKEN=hunter2hunter2"), nil
+		}
+	}))
+	contained(t, k)
+	h := k.Agent("autonomous")
+	for range 3 {
+		if r, err := h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "mytool"}); err != nil || r.Output != "found  cat\n" {
+			t.Errorf("got %+v, %v", r, err)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("the login shell was asked %d times, want once", asked)
+	}
+}
+
+func TestTimeoutAndPasswordAreToldInWords(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	contained(t, k)
+	h := k.Agent("autonomous")
+	write(t, filepath.Join(k.Folder, "slow.sh"), "echo begun\nsleep 60 & sleep 60\n")
+	start := time.Now()
+	r, err := h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "bash slow.sh", TimeoutS: 1})
+	if err != nil || !r.TimedOut || r.Output != "begun\n" || !strings.Contains(r.Note, "timeout_s") || time.Since(start) > 10*time.Second {
+		t.Errorf("got %+v, %v after %v", r, err, time.Since(start))
+	}
+	write(t, filepath.Join(k.Folder, "login.sh"), "printf 'Password: '\nread -r p || exit 3\n")
+	r, err = h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "bash login.sh"})
+	if err != nil || r.ExitCode != 3 || !r.WantsPassword || !strings.Contains(r.Note, "password") {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	_, err = h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "ls", TimeoutS: -1})
+	wantCode(t, "negative", err, sys.CodeInvalid, "timeout_s")
+	_, err = h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "  "})
+	wantCode(t, "empty", err, sys.CodeInvalid, "empty")
+}
+
+func TestLongOutputIsCutAndCanBeReadOn(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	contained(t, k)
+	h := k.Agent("guarded")
+	r, err := h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "seq 1 40000"})
+	if err != nil || !r.Truncated || len(r.Output) > 62<<10 || r.ReadMore == "" || !strings.HasPrefix(r.Output, "1\n2\n") || !strings.HasSuffix(r.Output, "\n40000\n") {
+		t.Fatalf("got %d bytes, read more %q, %v", len(r.Output), r.ReadMore, err)
+	}
+	var whole strings.Builder
+	for offset := int64(0); ; {
+		l, err := h.Exec.JobLog(t.Context(), r.ReadMore, offset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole.WriteString(l.Text)
+		if offset = l.Next; l.Done {
+			break
+		}
+	}
+	if n := strings.Count(whole.String(), "\n"); n != 40000 {
+		t.Errorf("got %d lines, want all 40000", n)
+	}
+	_, err = k.Agent("guarded").Exec.JobLog(t.Context(), r.ReadMore, 0)
+	wantCode(t, "another conversation", err, sys.CodeNotFound)
+}
+
+func TestBackgroundCommandIsListedReadAndKilled(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	contained(t, k)
+	h := k.Agent("autonomous")
+	events, err := k.Person().Infra.Events(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(k.Folder, "serve.sh"), "echo token=ghp_16C7e42F292c6912E7710c838347Ae178B4a\nsleep 60\n")
+	r, err := h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "bash serve.sh", Background: true})
+	if err != nil || r.JobID == "" {
+		t.Fatalf("got %+v, %v", r, err)
+	}
+	jobs, err := h.Exec.Jobs(t.Context())
+	if err != nil || len(jobs) != 1 || !jobs[0].Running || jobs[0].Command != "bash serve.sh" || jobs[0].RunID != h.Principal().ID {
+		t.Errorf("got %+v, %v", jobs, err)
+	}
+	var text string
+	k.Until("it says something", func() bool {
+		l, err := h.Exec.JobLog(t.Context(), r.JobID, 0)
+		text = l.Text
+		return err == nil && text != "" && !l.Done
+	})
+	if strings.Contains(text, "ghp_16C7") || !strings.Contains(text, "[redacted:") {
+		t.Errorf("got %q, want the token masked", text)
+	}
+	other := k.Agent("autonomous")
+	if err := other.Exec.KillJob(t.Context(), r.JobID); sys.CodeOf(err) != sys.CodeNotFound {
+		t.Errorf("another conversation's agent: got %v", err)
+	}
+	if list, err := other.Exec.Jobs(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("another conversation's agent sees %+v, %v", list, err)
+	}
+	if err := h.Exec.KillJob(t.Context(), r.JobID); err != nil {
+		t.Fatal(err)
+	}
+	l, err := h.Exec.JobLog(t.Context(), r.JobID, int64(len("echo")))
+	if err != nil || !l.Done {
+		t.Errorf("got %+v, %v, want the end", l, err)
+	}
+	if jobs, err = k.Person().Exec.Jobs(t.Context()); err != nil || len(jobs) != 1 || jobs[0].Running || jobs[0].End != "it was stopped" {
+		t.Errorf("got %+v, %v", jobs, err)
+	}
+	seen := 0
+	for e := range events {
+		if j, ok := event.As[kernel.Job](e); ok && e.Kind == event.JobChanged {
+			if seen++; !j.Running {
+				break
+			}
+		}
+	}
+	if seen != 2 {
+		t.Errorf("got %d events of it, want start and end", seen)
+	}
+	_, err = h.Exec.JobLog(t.Context(), "99", 0)
+	wantCode(t, "a wrong id", err, sys.CodeNotFound, "There are: "+r.JobID)
+}
+
+const serverScript = `
+[[scenario]]
+any = ["serve"]
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "exec"
+args = '{"command": "bash serve.sh", "background": true}'
+[[scenario.turn]]
+text = "It runs."
+[[scenario]]
+any = ["hang"]
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "exec"
+args = '{"command": "bash serve.sh", "background": true}'
+[[scenario.turn]]
+text = "Now I think"
+hang = true
+`
+
+func TestBackgroundCommandOutlivesItsRunUnlessThatIsStopped(t *testing.T) {
+	t.Parallel()
+	k := open(t, kerneltest.Script(serverScript))
+	contained(t, k)
+	write(t, filepath.Join(k.Folder, "serve.sh"), "sleep 60\n")
+	auto := func(m *kernel.Submit) { m.Mode = "auto" }
+	k.Ask("serve", auto)
+	running := func() int {
+		jobs, err := k.Person().Exec.Jobs(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, j := range jobs {
+			if j.Running {
+				n++
+			}
+		}
+		return n
+	}
+	if n := running(); n != 1 {
+		t.Errorf("got %d running after the run was done, want 1", n)
+	}
+	out := k.Say("hang", auto)
+	k.Until("the second one runs", func() bool { return running() == 2 })
+	if err := k.Person().Agents.Kill(t.Context(), out.RunID); err != nil {
+		t.Fatal(err)
+	}
+	k.Until("it is ended with its run", func() bool { return running() == 1 })
+}
+
+func TestCallersEndEndsTheWholeTree(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	contained(t, k)
+	h := k.Agent("autonomous")
+	write(t, filepath.Join(k.Folder, "tree.sh"), "(sleep 2; touch late) & echo started > begun; wait\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := h.Exec.Shell(ctx, kernel.ShellArgs{Command: "bash tree.sh"})
+		done <- err
+	}()
+	k.Until("it has begun", func() bool { _, err := os.Stat(filepath.Join(k.Folder, "begun")); return err == nil })
+	cancel()
+	wantCode(t, "canceled", <-done, sys.CodeCanceled)
+	jobs := 0
+	k.Until("nothing of it is left", func() bool {
+		entries, err := os.ReadDir("/proc")
+		if err != nil {
+			return true
+		}
+		jobs = 0
+		for _, e := range entries {
+			if cwd, err := os.Readlink("/proc/" + e.Name() + "/cwd"); err == nil && cwd == k.Folder {
+				jobs++
+			}
+		}
+		return jobs == 0
+	})
+	if _, err := os.Stat(filepath.Join(k.Folder, "late")); err == nil {
+		t.Error("a child went on after the call was ended")
+	}
+}
+
+func TestFolderForRunsIsChecked(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	p := k.Person()
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(k.Folder, "file.txt"), "")
+	for _, d := range []string{"b", "A", ".hidden"} {
+		if err := os.Mkdir(filepath.Join(k.Folder, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := p.Exec.Folder(t.Context(), k.Folder)
+	if err != nil || !f.Exists || f.Refused || f.Parent != filepath.Dir(k.Folder) || len(f.Entries) != 2 || f.Entries[0].Name != "A" || f.Entries[1].Path != filepath.Join(k.Folder, "b") {
+		t.Errorf("got %+v, %v", f, err)
+	}
+	if f, err = p.Exec.Folder(t.Context(), ""); err != nil || f.Path != k.Folder {
+		t.Errorf("the configured one: got %+v, %v", f, err)
+	}
+	inside := filepath.Join(k.Folder, "to-home")
+	if err := os.Symlink(k.Home, inside); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{home, "~", "/", k.Home, filepath.Join(k.Home, "keys"), inside, "/etc", "/proc/self", filepath.Join(home, ".ssh")} {
+		f, err := p.Exec.Folder(t.Context(), path)
+		if err != nil || !f.Refused || f.Reason == "" {
+			t.Errorf("%s: got %+v, %v, want it refused with a reason", path, f, err)
+		}
+		_, err = p.Agents.Submit(t.Context(), kernel.Submit{Text: "hello", Folder: path})
+		wantCode(t, path, err, sys.CodeRefused)
+	}
+	for path, code := range map[string]sys.Code{filepath.Join(k.Folder, "none"): sys.CodeNotFound, filepath.Join(k.Folder, "file.txt"): sys.CodeInvalid} {
+		_, err := p.Agents.Submit(t.Context(), kernel.Submit{Text: "hello", Folder: path})
+		wantCode(t, path, err, code)
+	}
+	if _, err := k.Agent("guarded").Exec.Folder(t.Context(), k.Folder); sys.CodeOf(err) != sys.CodeForbidden {
+		t.Errorf("an agent: got %v, want forbidden", err)
+	}
+}
+
+func TestConfiguredFolderIsMadeWhenItIsFirstUsed(t *testing.T) {
+	t.Parallel()
+	k := open(t, kerneltest.Script(writeScript))
+	folder := filepath.Join(t.TempDir(), "new", "Oxios")
+	write(t, filepath.Join(k.Home, "config.toml"), "keyring = false\nfolder = \""+folder+"\"\n")
+	if _, err := k.Person().Infra.Config(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if r := k.Ask("write hello"); r.State != "done" {
+		t.Errorf("got %s, %v", r.State, r.Error)
+	}
+	if got := read(t, filepath.Join(folder, "hello.txt")); got != "Hello\n" {
+		t.Errorf("got %q", got)
+	}
+}

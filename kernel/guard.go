@@ -1,0 +1,233 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"oxios/kernel/security"
+	"oxios/kernel/store"
+	"oxios/kernel/sys"
+)
+
+// action is one call on its way through the guard.
+type action struct {
+	call     string // its row in the table
+	resource string // what it is about, as the audit chain names it
+
+	// What policy found. The zero value is a call without an effect outside
+	// the kernel.
+	effect   security.Effect
+	tier     security.Tier
+	readOnly bool
+	refusal  string // why tier 3 refuses it
+	hint     string // what to do instead
+
+	subject any                     // the exact call: what an approval is bound to
+	card    func(*security.Request) // what a person needs to see to decide
+	meta    map[string]any          // for the audit record
+}
+
+// guard is the gate around every call of the Handle, model calls included. In
+// order: capability, role, policy, mode, approval, the intent in the audit
+// chain, then fn, then the outcome. fn learns from its context whether a person
+// approved this very call.
+func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Context) (T, error)) (T, error) {
+	var none T
+	row, ok := syscalls[a.call]
+	if !ok {
+		return none, sys.Errorf(sys.CodeInternal, "There is no system call %q.", a.call)
+	}
+	if err := c.allowed(row); err != nil {
+		return none, c.turnAway(ctx, a, err)
+	}
+	agent := c.who.Kind == sys.KindAgent
+	var granted *security.Approval
+	if agent && a.subject != nil {
+		if a.tier >= 3 {
+			err := sys.Errorf(sys.CodeRefused, "Refused: %s. Nothing was done, and nobody can approve it.", a.refusal)
+			err.Hint = a.hint
+			return none, c.turnAway(ctx, a, err)
+		}
+		switch security.Decide(c.scope.mode, a.effect, a.tier, a.readOnly, c.k.isolation()) {
+		case security.DecisionFree, security.DecisionNotice:
+		default:
+			approval, err := c.approve(ctx, row, a)
+			if err != nil {
+				return none, c.turnAway(ctx, a, err)
+			}
+			granted = &approval
+		}
+	}
+	recorded := row.Audit != "" || agent
+	if recorded {
+		if err := c.intend(ctx, row, a, granted); err != nil {
+			return none, err
+		}
+	}
+	v, err := fn(context.WithValue(ctx, approvedKey{}, granted != nil))
+	if recorded {
+		if aerr := c.outcome(ctx, row, a, err); aerr != nil {
+			return v, errors.Join(err, aerr)
+		}
+	}
+	return v, err
+}
+
+type approvedKey struct{}
+
+// approved reports whether a person approved the call that ctx belongs to.
+func approved(ctx context.Context) bool {
+	ok, _ := ctx.Value(approvedKey{}).(bool)
+	return ok
+}
+
+func (c *caller) allowed(row Syscall) error {
+	if row.Person && c.who.Kind != sys.KindPerson {
+		return sys.Errorf(sys.CodeForbidden, "Only the person may do this (%s).", row.Name).
+			WithHint("Ask the person to do it.")
+	}
+	if !c.cspace.Allows(row.Domain, row.Rights) {
+		return sys.Errorf(sys.CodeForbidden, "%s does not hold the right %s on %s, which %s needs.", c.who.Actor(), row.Rights, row.Domain, row.Name).
+			WithHint("Work without it, or ask the person to use an agent with a wider profile.")
+	}
+	return nil
+}
+
+// turnAway records that a call was not let through, and returns why.
+func (c *caller) turnAway(ctx context.Context, a action, why error) error {
+	if ctx.Err() != nil || sys.CodeOf(why) == sys.CodeCanceled {
+		return why
+	}
+	entry := c.entry(security.ActionAccessDenied, a, map[string]any{"code": string(sys.CodeOf(why)), "reason": why.Error()})
+	err := c.k.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+		_, err := c.k.audit.Append(tx, entry)
+		return err
+	})
+	if err != nil {
+		c.k.log.ErrorContext(ctx, "Could not record a refusal", "call", a.call, "error", err)
+	}
+	return why
+}
+
+// intend puts the intent into the chain. For a step of a run that is the moment
+// in which the step starts: one transaction holds the step, the intent and the
+// use of an approval.
+func (c *caller) intend(ctx context.Context, row Syscall, a action, granted *security.Approval) error {
+	meta := map[string]any{"phase": "intent", "via": c.who.Via}
+	if granted != nil {
+		meta["approval"] = granted.ID
+	}
+	step := store.StepFrom(ctx)
+	if step != nil {
+		meta["step_id"] = step.Step().ID
+	}
+	write := func(tx *store.Tx) error {
+		if granted != nil {
+			if err := c.k.approvals.Use(tx, granted.ID, granted.Request.Hash); err != nil {
+				return err
+			}
+		}
+		e, err := c.k.audit.Append(tx, c.entry(actionOf(row), a, meta))
+		if err != nil {
+			return err
+		}
+		if step != nil {
+			return step.SetAudit(tx, e.Seq)
+		}
+		return nil
+	}
+	var err error
+	if step != nil {
+		before := step.Step().State
+		if err = step.Start(ctx, write); err == nil && before != store.StepStarted {
+			c.k.publishStep(c.scope, step.Step())
+		}
+	} else {
+		err = c.k.store.Write(ctx, write)
+	}
+	if err != nil {
+		return c.unrecorded(ctx, err)
+	}
+	return nil
+}
+
+// unrecorded explains a call that was not made because it could not be recorded.
+func (c *caller) unrecorded(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	e := sys.AsError(err)
+	if e.Code == sys.CodeInternal {
+		return sys.Errorf(sys.CodeUnavailable, "It could not be recorded, so it was not done: %w.", err)
+	}
+	return e
+}
+
+// outcome puts the outcome into the chain: with the end of the step, if there
+// is one, else at once.
+func (c *caller) outcome(ctx context.Context, row Syscall, a action, result error) error {
+	meta := map[string]any{"phase": "outcome", "ok": result == nil}
+	if result != nil {
+		meta["code"] = string(sys.CodeOf(result))
+		meta["error"] = shorten(result.Error(), 500)
+	}
+	kind := actionOf(row)
+	if kind == security.ActionToolCall {
+		kind = security.ActionToolResult
+	}
+	if step := store.StepFrom(ctx); step != nil {
+		meta["step_id"] = step.Step().ID
+	}
+	entry := c.entry(kind, a, meta)
+	write := func(tx *store.Tx) error {
+		_, err := c.k.audit.Append(tx, entry)
+		return err
+	}
+	if step := store.StepFrom(ctx); step != nil {
+		step.OnClose(write)
+		return nil
+	}
+	if err := c.k.store.Write(context.WithoutCancel(ctx), write); err != nil {
+		return fmt.Errorf("record the outcome of %s: %w", a.call, err)
+	}
+	return nil
+}
+
+func actionOf(row Syscall) security.Action {
+	if row.Audit == "" {
+		return security.ActionToolCall
+	}
+	return row.Audit
+}
+
+// entry makes an audit record of a. The node, run, step and syscall stand in
+// its metadata: the fields of the chain are fixed.
+func (c *caller) entry(kind security.Action, a action, meta map[string]any) security.Entry {
+	m := map[string]any{"syscall": a.call, "node": c.k.node}
+	for k, v := range meta {
+		if v != "" {
+			m[k] = v
+		}
+	}
+	for k, v := range a.meta {
+		m[k] = v
+	}
+	if c.scope.sessionID != "" {
+		m["session_id"] = c.scope.sessionID
+	}
+	if c.scope.runID != "" {
+		m["run_id"] = c.scope.runID
+	}
+	return c.k.newEntry(c.who.Actor(), kind, a.resource, m)
+}
+
+func shorten(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 { // not inside a character
+		n--
+	}
+	return s[:n] + "…"
+}

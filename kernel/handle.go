@@ -1,0 +1,83 @@
+package kernel
+
+import (
+	"path/filepath"
+
+	"oxios/kernel/security"
+	"oxios/kernel/sys"
+)
+
+// Handle is the kernel as one principal sees it. Whoever holds it can do what
+// its principal may, and cannot ask as anybody else.
+type Handle struct {
+	State    *StateAPI    // sessions and messages
+	Agents   *AgentsAPI   // runs
+	Security *SecurityAPI // approvals, policy, tools, audit
+	Exec     *ExecAPI     // files and commands
+	Infra    *InfraAPI    // events, configuration, models, health
+}
+
+// StateAPI holds the calls about sessions and messages.
+type StateAPI struct{ *caller }
+
+// AgentsAPI holds the calls about runs: agents are processes.
+type AgentsAPI struct{ *caller }
+
+// SecurityAPI holds the calls about approvals, policy, tools and the audit chain.
+type SecurityAPI struct{ *caller }
+
+// ExecAPI holds the calls that touch files and run commands.
+type ExecAPI struct{ *caller }
+
+// InfraAPI holds the calls about events, configuration, models and health.
+type InfraAPI struct{ *caller }
+
+// caller is who a Handle calls for.
+type caller struct {
+	k      *Kernel
+	who    sys.Principal
+	cspace security.CSpace
+	scope  scope
+}
+
+// scope is where a caller works. For an agent it is that of its run, for the
+// person what the configuration says.
+type scope struct {
+	runID, sessionID string
+	folder           string // absolute
+	mode             security.Mode
+	agent            string // the run's name
+}
+
+// As returns the kernel as p sees it. An agent's Handle works in the folder and
+// mode of its run; p.ID names the run.
+func (k *Kernel) As(p sys.Principal) *Handle {
+	c := &caller{k: k, who: p}
+	// An unknown principal or profile gets the empty space: it may do nothing.
+	c.cspace, _ = security.SpaceOf(p)
+	if p.Kind == sys.KindAgent {
+		c.scope = k.runs.of(p.ID).scope
+	} else {
+		cfg := k.config.get()
+		c.scope = scope{folder: cfg.workFolder(), mode: cfg.mode()}
+	}
+	return handleOf(c)
+}
+
+// In returns the same Handle working in another folder. Only the person can
+// choose; an agent's folder is that of its run.
+func (h *Handle) In(folder string) *Handle {
+	if h.Exec.who.Kind != sys.KindPerson {
+		return h
+	}
+	c := *h.Exec.caller
+	c.scope.folder = filepath.Clean(folder)
+	return handleOf(&c)
+}
+
+// Principal returns who h calls for.
+func (h *Handle) Principal() sys.Principal { return h.Exec.who }
+
+func handleOf(c *caller) *Handle {
+	return &Handle{State: &StateAPI{c}, Agents: &AgentsAPI{c}, Security: &SecurityAPI{c}, Exec: &ExecAPI{c}, Infra: &InfraAPI{c}}
+}

@@ -1,0 +1,185 @@
+package kernel
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"oxios/kernel/event"
+	"oxios/kernel/security"
+	"oxios/kernel/store"
+	"oxios/kernel/sys"
+)
+
+// Event is one thing that happened; package event lists the kinds.
+type Event = event.Event
+
+// Status is the kernel's state at a glance.
+type Status struct {
+	Version      string        `json:"version"`
+	Home         string        `json:"home"`
+	Owner        string        `json:"owner"` // desktop, serve or run
+	PID          int           `json:"pid"`
+	Running      int           `json:"running"` // runs at work, those that wait for a person apart
+	Waiting      int           `json:"waiting"` // approvals that wait
+	Paused       bool          `json:"paused"`
+	AuditOK      bool          `json:"audit_ok"` // as of the last verification
+	AuditEntries int64         `json:"audit_entries"`
+	Today        Cost          `json:"today"` // since midnight, local time
+	Isolation    sys.Isolation `json:"isolation"`
+	Onboarded    bool          `json:"onboarded"`
+	HasModel     bool          `json:"has_model"` // a default model is chosen
+	Demo         bool          `json:"demo"`      // the default model is the scripted demo
+	Problem      *sys.Error    `json:"problem,omitempty"`
+}
+
+// Events follows what happens, from the event after the one numbered from; 0
+// means from now on. A reader that falls behind gets an event of kind gap. An
+// agent sees its own run only. The channel is closed when ctx ends.
+func (a *InfraAPI) Events(ctx context.Context, from uint64) (<-chan Event, error) {
+	return guard(ctx, a.caller, action{call: "infra.events", resource: "events"}, func(ctx context.Context) (<-chan Event, error) {
+		var keep func(Event) bool
+		if a.who.Kind == sys.KindAgent {
+			keep = func(e Event) bool { return e.RunID == a.who.ID }
+		}
+		return a.k.bus.Read(from, keep).Chan(ctx), nil
+	})
+}
+
+// Status returns the kernel's state at a glance.
+func (a *InfraAPI) Status(ctx context.Context) (Status, error) {
+	return guard(ctx, a.caller, action{call: "infra.status", resource: "status"}, func(ctx context.Context) (Status, error) {
+		return a.k.status(ctx)
+	})
+}
+
+func (k *Kernel) status(ctx context.Context) (Status, error) {
+	s := Status{
+		Version: k.opts.Version, Home: shortenHome(k.opts.Home), Owner: k.opts.Owner, PID: os.Getpid(),
+		Paused: k.runs.gate.is(), AuditOK: k.auditOK.Load(), Isolation: k.isolation(), Problem: k.trouble.Load(),
+	}
+	s.Running = k.runs.atWork()
+	waiting, err := k.approvals.List(ctx, security.ApprovalQuery{State: security.ApprovalPending})
+	if err != nil {
+		return s, err
+	}
+	s.Waiting = len(waiting)
+	now := k.clock.Now().In(time.Local)
+	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.Local)
+	if s.Today, err = k.store.DayCost(ctx, midnight); err != nil {
+		return s, err
+	}
+	if last, err := k.audit.List(ctx, security.AuditQuery{Newest: true, Limit: 1}); err == nil && len(last) > 0 {
+		s.AuditEntries = last[0].Seq
+	}
+	done, _, err := k.store.Get(ctx, "onboarded")
+	if err != nil {
+		return s, err
+	}
+	s.Onboarded = done == "true"
+	if c, err := k.engine.choose(ctx, "", ""); err == nil {
+		s.HasModel, s.Demo = true, c.demo
+	}
+	if p := k.config.view().Problem; p != nil && s.Problem == nil {
+		s.Problem = p
+	}
+	return s, nil
+}
+
+// publishStatus has the status published soon. It never waits, as it is called
+// from the writer of the database too.
+func (k *Kernel) publishStatus() {
+	select {
+	case k.statusDue <- struct{}{}:
+	default:
+	}
+}
+
+// watchStatus publishes the status after it changed, at most ten times a second.
+func (k *Kernel) watchStatus(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-k.statusDue:
+		}
+		s, err := k.status(ctx)
+		if err != nil {
+			if ctx.Err() == nil {
+				k.log.Warn("Could not read the status", "error", err)
+			}
+			continue
+		}
+		k.publish(event.StatusChanged, scope{}, s)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// raise tells the person of something that no call of theirs can report.
+func (k *Kernel) raise(e *sys.Error) {
+	k.trouble.Store(e)
+	k.publish(event.Problem, scope{}, e)
+	k.publishStatus()
+}
+
+// Config returns the configuration. An error in config.toml comes as a problem,
+// with the last good configuration in force.
+func (a *InfraAPI) Config(ctx context.Context) (ConfigView, error) {
+	return guard(ctx, a.caller, action{call: "infra.config", resource: "config"}, func(context.Context) (ConfigView, error) {
+		if _, err := a.k.config.refresh(); err != nil {
+			return ConfigView{}, err
+		}
+		return a.k.config.view(), nil
+	})
+}
+
+// SetConfig changes one setting. A value that does not fit changes nothing.
+func (a *InfraAPI) SetConfig(ctx context.Context, key, value string) (ConfigView, error) {
+	return guard(ctx, a.caller, action{call: "infra.setConfig", resource: "config:" + key, meta: map[string]any{"value": value}}, func(context.Context) (ConfigView, error) {
+		if key == "folder" {
+			f, err := a.k.checkFolder(value)
+			if err != nil {
+				return ConfigView{}, err
+			}
+			value = shortenHome(f)
+		}
+		if err := a.k.config.set(key, value); err != nil {
+			return ConfigView{}, err
+		}
+		v := a.k.config.view()
+		a.k.publish(event.ConfigChanged, scope{}, v)
+		a.k.publishStatus()
+		return v, nil
+	})
+}
+
+// FinishOnboarding notes that the person has been through the first start.
+func (a *InfraAPI) FinishOnboarding(ctx context.Context) error {
+	_, err := guard(ctx, a.caller, action{call: "infra.finishOnboarding", resource: "onboarding"}, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, a.k.onboarded(ctx)
+	})
+	return err
+}
+
+func (k *Kernel) onboarded(ctx context.Context) error {
+	err := k.store.Write(ctx, func(tx *store.Tx) error { return k.store.Put(tx, "onboarded", "true") })
+	k.publishStatus()
+	return err
+}
+
+// ReportFocus tells whether a window is in front; notices come only when none
+// is.
+func (a *InfraAPI) ReportFocus(ctx context.Context, focused bool) error {
+	_, err := guard(ctx, a.caller, action{call: "infra.reportFocus", resource: "window"}, func(context.Context) (struct{}, error) {
+		a.k.focused.Store(focused)
+		return struct{}{}, nil
+	})
+	return err
+}
+
+// Focused reports whether a window said that it is in front.
+func (k *Kernel) Focused() bool { return k.focused.Load() }

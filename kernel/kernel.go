@@ -1,0 +1,210 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/gofrs/flock"
+	"golang.org/x/sync/errgroup"
+
+	"oxios/kernel/agent"
+	"oxios/kernel/event"
+	"oxios/kernel/sandbox"
+	"oxios/kernel/security"
+	"oxios/kernel/store"
+	"oxios/kernel/sys"
+)
+
+// Options is what a kernel is made from. Home and Tools are needed.
+type Options struct {
+	Home    string // the home folder, absolute; made with mode 0700 if it is missing
+	Version string // of the program, for people
+	Owner   string // which face owns the home: desktop, serve or run; default serve
+	Helper  string // the static oxios binary, which runs commands contained; "" gives isolation 0
+	Log     *slog.Logger
+	Clock   sys.Clock
+
+	// Tools makes what one run may use, from that run's own Handle. It is
+	// called when the kernel is complete.
+	Tools func(ctx context.Context, h *Handle, goal string) (agent.Toolset, error)
+
+	// Catalogue lists the tools that Tools can make, for the settings.
+	Catalogue []ToolInfo
+
+	// Demo starts the scripted endpoint and returns its base URL. It lives
+	// until ctx ends. Nil: no demo is offered.
+	Demo func(ctx context.Context) (baseURL string, err error)
+
+	// Env reads the environment; default os.Getenv. LoginEnv is the
+	// environment of commands; default that of the person's login shell.
+	Env      func(string) string
+	LoginEnv func(ctx context.Context) ([]string, error)
+
+	// NoDiscovery keeps the kernel from asking the machine's ports for model
+	// servers; for tests.
+	NoDiscovery bool
+}
+
+// Kernel is the running system of one home. Make one with [Open].
+type Kernel struct {
+	opts  Options
+	log   *slog.Logger
+	clock sys.Clock
+	node  string // this installation's id, in audit records
+
+	lock      *flock.Flock
+	config    *configFile
+	store     *store.Store
+	bus       *event.Bus
+	audit     *security.Audit
+	approvals *security.Approvals
+	keys      *security.Credentials
+	redact    *security.Redactor
+	sandbox   *sandbox.Runner
+	engine    *engine
+	runs      *runs
+	runner    *agent.Runner
+	demo      demoServer
+	cmds      *commands
+
+	left       []store.Run     // open runs of an earlier process, until Run takes them up
+	ready      chan struct{}   // closed when Run has
+	background context.Context // ends at Close; for work that a call began and that outlives it
+	cancel     context.CancelFunc
+	running    atomic.Bool
+	focused    atomic.Bool
+	auditOK    atomic.Bool // what the last verification found
+	statusDue  chan struct{}
+	trouble    atomic.Pointer[sys.Error] // what a person should know, in Status
+}
+
+// Run takes up the runs that an earlier process left, then keeps the house: the
+// expiry of approvals and config.toml. It blocks until ctx ends and returns nil
+// then.
+func (k *Kernel) Run(ctx context.Context) error {
+	if !k.running.CompareAndSwap(false, true) {
+		return sys.Errorf(sys.CodeConflict, "The kernel runs already, or has run.")
+	}
+	if err := k.takeUp(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	close(k.ready)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return k.approvals.Run(ctx) })
+	g.Go(func() error { return k.watchConfig(ctx) })
+	g.Go(func() error { return k.watchStatus(ctx) })
+	g.Go(func() error { return k.probe(ctx) })
+	g.Go(func() error { return k.readEnv(ctx) })
+	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// Ready is closed when [Kernel.Run] has taken up what an earlier process left.
+func (k *Kernel) Ready() <-chan struct{} { return k.ready }
+
+// Close ends all work and closes what is open, the last opened first. Runs that
+// wait for a person go on waiting in the journal.
+func (k *Kernel) Close() error {
+	k.cancel()
+	if !k.runs.Close(10 * time.Second) {
+		k.log.Warn("Some runs did not end in time")
+	}
+	k.sandbox.Close()
+	k.bus.Close()
+	return errors.Join(k.store.Close(), k.lock.Unlock())
+}
+
+// Home returns the home folder.
+func (k *Kernel) Home() string { return k.opts.Home }
+
+// Version returns the program's version.
+func (k *Kernel) Version() string { return k.opts.Version }
+
+// AgentOf returns the agent whose command the process pid descends from. A
+// caller on the socket that has one is that agent, never the person: nobody
+// approves their own request.
+func (k *Kernel) AgentOf(pid int) (sys.Principal, bool) {
+	run, ok := k.sandbox.Owner(pid)
+	if !ok {
+		return sys.Principal{}, false
+	}
+	return k.agentPrincipal(run), true
+}
+
+// isolation is how strongly commands are contained here. The first question
+// waits for the escape attempts, some 20 ms; Run asks it at once.
+func (k *Kernel) isolation() sys.Isolation { return k.sandbox.Probe(k.background).Level }
+
+// probe tries the escapes and records what held.
+func (k *Kernel) probe(ctx context.Context) error {
+	r := k.sandbox.Probe(ctx)
+	if ctx.Err() != nil {
+		return nil
+	}
+	meta := map[string]any{"isolation": int(r.Level), "landlock": r.Landlock, "problem": r.Problem, "node": k.node}
+	err := k.store.Write(ctx, func(tx *store.Tx) error {
+		_, err := k.audit.Append(tx, k.newEntry("kernel", security.ActionOther, "isolation probed", meta))
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		k.log.Warn("Could not record the isolation", "error", err)
+	}
+	return nil
+}
+
+// newEntry makes an audit record. Secrets in it are masked: the chain is for
+// ever.
+func (k *Kernel) newEntry(actor string, kind security.Action, resource string, meta map[string]any) security.Entry {
+	raw, err := json.Marshal(meta)
+	if err != nil { // nothing that we put in fails to marshal
+		raw = json.RawMessage(`{}`)
+	}
+	return security.Entry{Actor: actor, Action: kind, Resource: k.masked(resource), Metadata: json.RawMessage(k.masked(string(raw)))}
+}
+
+// masked returns s without the secrets in it.
+func (k *Kernel) masked(s string) string {
+	out, _ := k.redact.Redact(s)
+	return out
+}
+
+func (k *Kernel) publish(kind string, s scope, data any) {
+	k.bus.Publish(event.Event{Kind: kind, RunID: s.runID, SessionID: s.sessionID, Data: data})
+}
+
+func (k *Kernel) publishStep(s scope, step store.Step) {
+	k.publish(event.StepChanged, s, agent.View(step))
+}
+
+// watchConfig reads config.toml again when it changed.
+func (k *Kernel) watchConfig(ctx context.Context) error {
+	tick := time.NewTicker(2 * time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		changed, err := k.config.refresh()
+		if err != nil {
+			k.log.Warn("Could not read config.toml", "error", err)
+		}
+		if changed {
+			k.publish(event.ConfigChanged, scope{}, k.config.view())
+		}
+	}
+}
+
+// SandboxHelper runs this process as the sandbox helper if it was started as
+// one, and reports whether it was. main calls it before anything else.
+func SandboxHelper() bool { return sandbox.Main() }

@@ -1,0 +1,406 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"oxios/kernel/agent"
+	"oxios/kernel/event"
+	"oxios/kernel/llm"
+	"oxios/kernel/security"
+	"oxios/kernel/store"
+	"oxios/kernel/sys"
+)
+
+// waits counts the approvals that a run waits for; the first and the last one
+// change its state.
+func (k *Kernel) waits(ctx context.Context, s scope, n int) {
+	if s.runID == "" {
+		return
+	}
+	before := k.runs.wait(s.runID, n)
+	state := store.RunRunning
+	switch {
+	case before == 0 && n > 0:
+		state = store.RunWaiting
+	case before+n == 0 && !errors.Is(context.Cause(ctx), agent.ErrShutdown):
+	default:
+		return
+	}
+	keep := context.WithoutCancel(ctx)
+	err := k.store.Write(keep, func(tx *store.Tx) error { return k.store.UpdateRun(tx, s.runID, store.RunPatch{State: &state}) })
+	if err != nil {
+		k.log.Warn("Could not record that a run waits", "run_id", s.runID, "error", err)
+		return
+	}
+	if r, err := k.store.Run(keep, s.runID); err == nil {
+		k.publish(event.RunState, s, r)
+	}
+	k.retellSession(keep, s.sessionID)
+	k.publishStatus()
+}
+
+// submit makes a message a run, or queues it for the one that is at work.
+func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, error) {
+	text := strings.TrimSpace(m.Text)
+	if text == "" {
+		return Submitted{}, sys.Errorf(sys.CodeInvalid, "The message is empty. Nothing was sent.")
+	}
+	if len(m.Text) > maxMessage {
+		return Submitted{}, sys.Errorf(sys.CodeTooLarge, "The message has %.1f MB; 1 MB is the most. Nothing was sent, and your text is kept.", float64(len(m.Text))/(1<<20)).
+			WithHint("Save it as a file in the folder and name the file in your message.")
+	}
+	session, isNew, err := k.sessionFor(ctx, m, from)
+	if err != nil {
+		return Submitted{}, err
+	}
+	if !isNew {
+		if live := k.runs.inSession(session.ID); live != "" {
+			return k.enqueue(ctx, session, live, m)
+		}
+	}
+	choice, err := k.engine.choose(ctx, session.Provider, session.Model)
+	if err != nil {
+		return Submitted{}, err
+	}
+	session.Provider, session.Model = choice.provider, choice.model
+	run := Run{
+		ID: sys.NewID(), SessionID: session.ID, Name: titleOf(text), State: store.RunQueued, Profile: security.ProfileOperator,
+		Folder: session.Folder, Provider: choice.provider, Model: choice.model, Mode: session.Mode, Via: m.Via, Text: m.Text, CreatedAt: k.clock.Now(),
+	}
+	msg := Message{ID: sys.NewID(), SessionID: session.ID, RunID: run.ID, Role: "user", Content: m.Text, At: run.CreatedAt}
+	err = k.store.Write(ctx, func(tx *store.Tx) error {
+		if isNew {
+			if err := k.store.InsertSession(tx, &session); err != nil {
+				return err
+			}
+		}
+		if err := k.store.CreateRun(tx, &run); err != nil {
+			return err
+		}
+		return k.store.AddMessage(tx, msg)
+	})
+	if err != nil {
+		return Submitted{}, err
+	}
+	k.publish(event.MessageAdded, scope{runID: run.ID, sessionID: session.ID}, msg)
+	k.publish(event.RunCreated, scope{runID: run.ID, sessionID: session.ID}, run)
+	if _, err := k.announceSession(ctx, session.ID); err != nil {
+		return Submitted{}, err
+	}
+	if err := k.launch(run, nil); err != nil {
+		return Submitted{}, err
+	}
+	return Submitted{RunID: run.ID, SessionID: session.ID, Demo: choice.demo}, nil
+}
+
+// sessionFor finds the conversation of a message, or makes up a new one; what
+// the message names wins over what the conversation has.
+func (k *Kernel) sessionFor(ctx context.Context, m Submit, from scope) (Session, bool, error) {
+	cfg := k.config.get()
+	s := Session{ID: sys.NewID(), Title: titleOf(m.Text), CreatedAt: k.clock.Now(), UpdatedAt: k.clock.Now(), Folder: from.folder, Mode: cfg.Mode, Provider: cfg.Provider, Model: cfg.Model}
+	isNew := m.SessionID == ""
+	var err error
+	if !isNew {
+		if s, err = k.store.Session(ctx, m.SessionID); err != nil {
+			return s, false, err
+		}
+	}
+	patch := SessionPatch{}
+	if m.Folder != "" && m.Folder != s.Folder {
+		s.Folder, patch.Folder = m.Folder, &m.Folder
+	}
+	if s.Folder, err = k.checkFolder(orElse(s.Folder, cfg.workFolder())); err != nil {
+		return s, false, err
+	}
+	if m.Model != "" && (m.Model != s.Model || m.Provider != s.Provider) {
+		s.Provider, s.Model = m.Provider, m.Model
+		patch.Provider, patch.Model = &m.Provider, &m.Model
+	}
+	if m.Mode != "" {
+		mode, err := security.ParseMode(m.Mode)
+		if err != nil {
+			return s, false, err
+		}
+		s.Mode = string(mode)
+		patch.Mode = &s.Mode
+	}
+	if patch.Folder != nil {
+		patch.Folder = &s.Folder
+	}
+	if !isNew && patch != (SessionPatch{}) {
+		_, err = k.store.UpdateSession(ctx, s.ID, patch)
+	}
+	return s, isNew, err
+}
+
+func (k *Kernel) enqueue(ctx context.Context, s Session, live string, m Submit) (Submitted, error) {
+	q := Queued{ID: sys.NewID(), SessionID: s.ID, Text: m.Text, CreatedAt: k.clock.Now()}
+	if err := k.store.Write(ctx, func(tx *store.Tx) error { return k.store.Enqueue(tx, &q) }); err != nil {
+		return Submitted{}, err
+	}
+	k.publishQueue(ctx, s.ID)
+	// The run may have ended between the look and the write: then nobody else
+	// would take the message up.
+	if !k.runs.Live(live) {
+		k.startQueued(s.ID)
+	}
+	return Submitted{RunID: live, SessionID: s.ID, Queued: true, QueueID: q.ID}, nil
+}
+
+// retellSession publishes a conversation whose run changed its state.
+func (k *Kernel) retellSession(ctx context.Context, id string) {
+	if _, err := k.announceSession(ctx, id); err != nil && sys.CodeOf(err) != sys.CodeNotFound {
+		k.log.Warn("Could not tell of a conversation", "session_id", id, "error", err)
+	}
+}
+
+// launch puts a run to work: a new one, or one with steps of an earlier sitting.
+func (k *Kernel) launch(run Run, steps []store.Step) error {
+	mode, err := security.ParseMode(run.Mode)
+	if err != nil {
+		return err
+	}
+	k.runs.enter(run, mode)
+	err = k.runs.Start(run.ID, func(ctx context.Context) {
+		k.work(ctx, run, steps)
+		k.runs.leave(run.ID)
+		k.publishStatus()
+		if ctx.Err() == nil {
+			k.startQueued(run.SessionID)
+		}
+	})
+	if err != nil {
+		k.runs.leave(run.ID)
+	}
+	k.publishStatus()
+	return err
+}
+
+// work is the life of one run.
+func (k *Kernel) work(ctx context.Context, run Run, steps []store.Step) {
+	keep := context.WithoutCancel(ctx)
+	spec, err := k.spec(ctx, run, steps)
+	if err == nil {
+		run, err = k.runner.Execute(ctx, spec)
+	}
+	if errors.Is(context.Cause(ctx), agent.ErrShutdown) && !run.State.Ended() {
+		return
+	}
+	if err != nil {
+		k.log.Error("Run failed outside its loop", "run_id", run.ID, "error", err)
+		if eerr := k.endRun(keep, run, store.RunFailed, sys.AsError(err).Message, sys.AsError(err)); eerr != nil {
+			k.log.Error("Could not end a run", "run_id", run.ID, "error", eerr)
+			k.raise(sys.AsError(eerr))
+		}
+		return
+	}
+	if err := k.exited(keep, run); err != nil {
+		k.log.Error("Could not record the end of a run", "run_id", run.ID, "error", err)
+	}
+}
+
+// endRun ends a run from outside its loop.
+func (k *Kernel) endRun(ctx context.Context, run Run, state RunState, reason string, problem *sys.Error) error {
+	now := k.clock.Now()
+	err := k.store.Write(ctx, func(tx *store.Tx) error {
+		return k.store.UpdateRun(tx, run.ID, store.RunPatch{State: &state, EndedAt: &now, EndReason: &reason, Error: problem})
+	})
+	if err != nil {
+		return err
+	}
+	run, err = k.store.Run(ctx, run.ID)
+	if err != nil {
+		return err
+	}
+	k.publish(event.RunEnded, scope{runID: run.ID, sessionID: run.SessionID}, run)
+	return k.exited(ctx, run)
+}
+
+// exited cleans up behind a run, always: open approvals are withdrawn, and the
+// chain gets the exit.
+func (k *Kernel) exited(ctx context.Context, run Run) error {
+	meta := map[string]any{"state": string(run.State), "turns": run.Turns, "reason": run.EndReason, "session_id": run.SessionID, "run_id": run.ID, "node": k.node}
+	err := k.store.Write(ctx, func(tx *store.Tx) error {
+		if err := k.approvals.CancelRun(tx, run.ID); err != nil {
+			return err
+		}
+		_, err := k.audit.Append(tx, k.newEntry("agent:"+run.ID, security.ActionAgentExit, "run:"+run.ID, meta))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("clean up behind run %s: %w", run.ID, err)
+	}
+	_, err = k.announceSession(ctx, run.SessionID)
+	if sys.CodeOf(err) == sys.CodeNotFound {
+		err = nil // the person deleted it meanwhile
+	}
+	return err
+}
+
+// startQueued starts a run for messages that came too late for the last one.
+func (k *Kernel) startQueued(session string) {
+	ctx := k.background
+	q, err := k.store.Queued(ctx, session)
+	if err != nil || len(q) == 0 {
+		return
+	}
+	var texts []string
+	err = k.store.Write(ctx, func(tx *store.Tx) error {
+		texts = nil
+		q, err := k.store.TakeQueued(tx, session, 0)
+		for _, m := range q {
+			texts = append(texts, m.Text)
+		}
+		return err
+	})
+	if err == nil && len(texts) == 0 {
+		return
+	}
+	if err != nil {
+		k.log.Warn("Could not take up queued messages", "session_id", session, "error", err)
+		return
+	}
+	k.publishQueue(ctx, session)
+	if _, err := k.submit(ctx, Submit{SessionID: session, Text: strings.Join(texts, "\n\n"), Via: "queue"}, scope{}); err != nil {
+		k.log.Error("Could not start a run for queued messages", "session_id", session, "error", err)
+		k.raise(sys.AsError(err))
+	}
+}
+
+// spec gathers what a run needs: its rights, tools, model and history.
+func (k *Kernel) spec(ctx context.Context, run Run, steps []store.Step) (agent.Spec, error) {
+	h := k.As(k.agentPrincipal(run.ID))
+	tools, err := k.opts.Tools(ctx, h, run.Text)
+	if err != nil {
+		return agent.Spec{}, fmt.Errorf("make the tools of a run: %w", err)
+	}
+	chosen, err := k.engine.open(ctx, run.Provider, run.Model)
+	if err != nil {
+		return agent.Spec{}, err
+	}
+	if chosen.chatOnly {
+		tools = agent.Toolset{}
+	}
+	history, err := k.history(ctx, run)
+	if err != nil {
+		return agent.Spec{}, err
+	}
+	cfg := k.config.get()
+	return agent.Spec{
+		Run: run, Model: &guardedModel{caller: h.Exec.caller, chosen: chosen}, Toolset: tools, History: history, Steps: steps,
+		System: agent.Prompt(agent.PromptInput{
+			Now: k.clock.Now().In(time.Local), OS: runtime.GOOS, Folder: run.Folder, Mode: run.Mode, Toolset: tools,
+		}),
+		ContextLength: chosen.contextLength, MaxTurns: cfg.MaxToolCalls, MaxConcurrent: cfg.MaxToolConcurrency, Demo: chosen.demo,
+		Started: func() { k.retellSession(k.background, run.SessionID) },
+		Gate:    k.runs.gate.pass,
+		Queued: func(tx *store.Tx) ([]store.Queued, error) {
+			return k.store.TakeQueued(tx, run.SessionID, 0)
+		},
+	}, nil
+}
+
+// history is what a model reads of the runs before this one: the messages, and
+// the steps in full. Results of older runs are shortened, since they can be
+// looked up again.
+func (k *Kernel) history(ctx context.Context, run Run) ([]llm.Message, error) {
+	list, err := k.sessionRuns(ctx, run.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(list, func(r Run) bool { return r.ID == run.ID })
+	if i >= 0 {
+		list = list[:i]
+	}
+	var talk []llm.Message
+	for n, r := range list {
+		steps, err := k.store.Steps(ctx, r.ID)
+		if err != nil {
+			return nil, err
+		}
+		talk = append(talk, llm.Message{Role: llm.RoleUser, Content: r.Text})
+		said, open := agent.Transcript(steps)
+		said = append(said, agent.Unfinished(open)...)
+		if n < len(list)-1 {
+			for j := range said {
+				if said[j].Role == llm.RoleTool {
+					said[j].Content = shorten(said[j].Content, 2000)
+				}
+			}
+		}
+		talk = append(talk, said...)
+		if r.State != store.RunDone {
+			talk = append(talk, llm.Message{Role: llm.RoleUser, Content: fmt.Sprintf("(Oxios: that run ended as %q. %s)", r.State, r.EndReason)})
+		}
+	}
+	return talk, nil
+}
+
+// takeUp goes on with what an earlier process left. A run that waits for a
+// person goes on waiting; others were interrupted and can be continued.
+func (k *Kernel) takeUp(ctx context.Context) error {
+	for _, r := range k.left {
+		steps, err := k.store.Steps(ctx, r.ID)
+		if err != nil {
+			return fmt.Errorf("read the steps of run %s: %w", r.ID, err)
+		}
+		if waitsFirst(steps) {
+			if err := k.launch(r, steps); err != nil {
+				k.log.Error("Could not take up a run", "run_id", r.ID, "error", err)
+			}
+			continue
+		}
+		if err := k.endRun(ctx, r, store.RunInterrupted, "Oxios stopped in the middle of it. All finished steps are kept.", nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// waitsFirst reports whether the first open step of a run waits for a person.
+func waitsFirst(steps []store.Step) bool {
+	for _, s := range steps {
+		if s.State != store.StepClosed {
+			return s.State == store.StepWaiting
+		}
+	}
+	return false
+}
+
+func (k *Kernel) loadPaused(ctx context.Context) error {
+	v, _, err := k.store.Get(ctx, "paused")
+	if err == nil {
+		k.runs.gate.set(v == "true")
+	}
+	return err
+}
+
+// Adopt returns the Handle of an agent that somebody else runs: its run is in
+// the journal and live, and no model stands behind it. The tests of tools and
+// of the guard are such agents.
+func (k *Kernel) Adopt(folder, mode string) (*Handle, error) {
+	m, err := security.ParseMode(mode)
+	if err != nil {
+		return nil, err
+	}
+	ctx := k.background
+	session := Session{ID: sys.NewID(), Title: "adopted", Folder: folder, Mode: string(m)}
+	run := Run{ID: sys.NewID(), SessionID: session.ID, Name: "adopted", State: store.RunRunning, Profile: security.ProfileOperator, Folder: folder, Mode: string(m)}
+	err = k.store.Write(ctx, func(tx *store.Tx) error {
+		if err := k.store.InsertSession(tx, &session); err != nil {
+			return err
+		}
+		return k.store.CreateRun(tx, &run)
+	})
+	if err != nil {
+		return nil, err
+	}
+	k.runs.enter(run, m)
+	return k.As(k.agentPrincipal(run.ID)), nil
+}

@@ -1,0 +1,124 @@
+package llm
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"golang.org/x/net/http/httpproxy"
+
+	"oxios/kernel/sys"
+)
+
+var errRedirect = errors.New("the server redirects to another address")
+
+// newHTTPClient honours the proxy of the configuration or the environment and
+// an own certificate authority. It follows no redirect to another host, so
+// that a key never leaves the host that it is for.
+func newHTTPClient(ep Endpoint) (*http.Client, error) {
+	proxy, err := proxyFunc(ep.ProxyURL)
+	if err != nil {
+		return nil, err
+	}
+	tlsConfig := &tls.Config{MinVersion: tls.VersionTLS12}
+	if ep.CAFile != "" {
+		if tlsConfig.RootCAs, err = certPool(ep.CAFile); err != nil {
+			return nil, err
+		}
+	}
+	return &http.Client{
+		Transport: &http.Transport{
+			Proxy:                  proxy,
+			DialContext:            (&net.Dialer{Timeout: ep.Timeout.Connect, KeepAlive: 30 * time.Second}).DialContext,
+			TLSClientConfig:        tlsConfig,
+			TLSHandshakeTimeout:    ep.Timeout.Connect,
+			MaxIdleConnsPerHost:    16,
+			IdleConnTimeout:        90 * time.Second,
+			ForceAttemptHTTP2:      true,
+			MaxResponseHeaderBytes: 1 << 20,
+			// A compressed answer would be held back until a block is full, and
+			// could unpack to any size.
+			DisableCompression: true,
+		},
+		CheckRedirect: func(req *http.Request, via []*http.Request) error {
+			from := via[0].URL
+			if req.URL.Host != from.Host || req.URL.Scheme != from.Scheme || len(via) > 3 {
+				return errRedirect
+			}
+			return nil
+		},
+	}, nil
+}
+
+func proxyFunc(proxyURL string) (func(*http.Request) (*url.URL, error), error) {
+	config := httpproxy.FromEnvironment()
+	if proxyURL != "" {
+		u, err := url.Parse(proxyURL)
+		if err != nil || u.Host == "" {
+			return nil, sys.Errorf(sys.CodeInvalid, "The proxy address %q is not a web address.", safeURL(proxyURL)).
+				WithHint("Write it like http://proxy.example:3128 or socks5://127.0.0.1:1080.")
+		}
+		config.HTTPProxy, config.HTTPSProxy = proxyURL, proxyURL
+	}
+	find := config.ProxyFunc()
+	return func(r *http.Request) (*url.URL, error) { return find(r.URL) }, nil
+}
+
+func certPool(file string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, sys.Errorf(sys.CodeInvalid, "The certificate file of the provider cannot be read: %w", err).
+			WithHint("Correct the path, or remove it from the provider's settings.")
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, sys.Errorf(sys.CodeInvalid, "The file %q holds no PEM certificate.", file).
+			WithHint("Export the certificate authority as PEM (it begins with -----BEGIN CERTIFICATE-----).")
+	}
+	return pool, nil
+}
+
+type heldKey struct{}
+
+// held keeps the response of one request, so that its headers and body can be
+// read below go-openai.
+type held struct{ resp *http.Response }
+
+func withHeld(ctx context.Context) (context.Context, *held) {
+	h := &held{}
+	return context.WithValue(ctx, heldKey{}, h), h
+}
+
+// doer is what go-openai sends its requests through. go-openai builds,
+// validates and reports them; the stream itself is read here, because
+// go-openai's reader knows no limit, loses an error that follows a comment
+// line, and gives io.EOF both for the end and for a cut.
+type doer struct {
+	client *http.Client
+	ep     Endpoint
+}
+
+// Do sends a request with the endpoint's own headers.
+func (d doer) Do(req *http.Request) (*http.Response, error) {
+	req.Header.Set("User-Agent", "Oxios")
+	for k, v := range d.ep.Headers {
+		req.Header.Set(k, v)
+	}
+	resp, err := d.client.Do(req)
+	if h, ok := req.Context().Value(heldKey{}).(*held); ok && err == nil {
+		h.resp = resp
+		if resp.StatusCode >= http.StatusBadRequest || resp.StatusCode < http.StatusOK {
+			resp.Body = limitBody(resp.Body, maxErrorBody)
+		}
+	}
+	return resp, err
+}

@@ -1,0 +1,216 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gofrs/flock"
+
+	"oxios/kernel/agent"
+	"oxios/kernel/event"
+	"oxios/kernel/sandbox"
+	"oxios/kernel/security"
+	"oxios/kernel/store"
+	"oxios/kernel/sys"
+)
+
+// The faces that may own a home.
+const (
+	OwnerDesktop = "desktop"
+	OwnerServe   = "serve"
+	OwnerRun     = "run" // one command of the terminal
+)
+
+// Open builds the kernel of a home, top to bottom; the order is that of the
+// dependencies. It starts nothing: [Kernel.Run] does. A home that another
+// process owns gives [sys.CodeBusy], a database of a newer version
+// [sys.CodeNewerDatabase]; both leave everything as it was.
+func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
+	o, err = o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if err := makeHome(o.Home); err != nil {
+		return nil, err
+	}
+	k := &Kernel{opts: o, log: o.Log, clock: o.Clock, statusDue: make(chan struct{}, 1), ready: make(chan struct{})}
+	k.background, k.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	defer func() {
+		if err != nil {
+			k.cancel()
+		}
+	}()
+
+	if k.lock, err = lockHome(o.Home, o.Owner); err != nil {
+		return nil, err
+	}
+	undo := []func(){func() { _ = k.lock.Unlock() }}
+	defer func() {
+		if err != nil {
+			for i := len(undo) - 1; i >= 0; i-- {
+				undo[i]()
+			}
+		}
+	}()
+
+	if k.config, err = openConfig(o.Home); err != nil {
+		return nil, err
+	}
+	cfg := k.config.get()
+	if k.store, err = store.Open(ctx, filepath.Join(o.Home, "oxios.db"), store.Options{Clock: o.Clock, Log: o.Log}); err != nil {
+		return nil, err
+	}
+	undo = append(undo, func() { _ = k.store.Close() })
+	if k.node, err = k.nodeID(ctx); err != nil {
+		return nil, err
+	}
+
+	k.bus = event.NewBus(o.Clock)
+	k.redact = security.NewRedactor()
+	k.audit = security.NewAudit(k.store, o.Clock)
+	k.approvals = security.NewApprovals(k.store, security.ApprovalConfig{Clock: o.Clock, Notify: func(a security.Approval) {
+		k.publish(event.ApprovalChange, scope{runID: a.Request.RunID, sessionID: a.Request.SessionID}, a)
+		k.publishStatus()
+	}, OnExpire: func(tx *store.Tx, a security.Approval) error {
+		return k.recordDecision(tx, "kernel", a)
+	}})
+	if _, err = k.approvals.Expire(ctx); err != nil {
+		return nil, fmt.Errorf("expire approvals: %w", err)
+	}
+	k.keys = security.NewCredentials(filepath.Join(o.Home, "keys"), security.CredentialOptions{FileOnly: !cfg.Keyring, Clock: o.Clock, Log: o.Log})
+	k.cmds = newCommands(k)
+	k.sandbox = sandbox.New(sandbox.Config{Helper: o.Helper, Log: o.Log, CacheDir: filepath.Join(o.Home, "cache"), Env: k.hostEnv})
+	k.engine = newEngine(k)
+	k.runner = &agent.Runner{Store: k.store, Bus: k.bus, Log: o.Log, Clock: o.Clock}
+	k.runs = newRuns(cfg.MaxConcurrent)
+	if err = k.loadPaused(ctx); err != nil {
+		return nil, err
+	}
+	// Whoever holds the home's lock has all its runs at once. A one-shot run
+	// never goes on with others' runs.
+	if o.Owner != OwnerRun {
+		if k.left, err = k.store.TakeOver(ctx, o.Owner+":"+sys.NewID()); err != nil {
+			return nil, fmt.Errorf("take over runs: %w", err)
+		}
+	}
+	if err = k.recordStart(ctx); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+func (o Options) withDefaults() (Options, error) {
+	if o.Home == "" || !filepath.IsAbs(o.Home) {
+		return o, sys.Errorf(sys.CodeInvalid, "The home folder %q is not an absolute path.", o.Home).WithHint("Set OXIOS_HOME to an absolute path.")
+	}
+	if o.Tools == nil {
+		return o, sys.Errorf(sys.CodeInternal, "The kernel was opened without tools.")
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Env == nil {
+		o.Env = os.Getenv
+	}
+	if o.LoginEnv == nil {
+		o.LoginEnv = sandbox.LoginEnv
+	}
+	if o.Owner == "" {
+		o.Owner = OwnerServe
+	}
+	o.Home = filepath.Clean(o.Home)
+	return o, nil
+}
+
+// DefaultHome is $OXIOS_HOME, else ~/.oxios.
+func DefaultHome() (string, error) {
+	if h := os.Getenv("OXIOS_HOME"); h != "" {
+		return filepath.Abs(h)
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", sys.Errorf(sys.CodeUnavailable, "Your home folder is not known: %w.", err).WithHint("Set OXIOS_HOME to the folder in which Oxios should keep its data.")
+	}
+	return filepath.Join(home, ".oxios"), nil
+}
+
+// makeHome makes the folders of a home, closed to everybody else. A home that
+// others may enter is closed, as it holds keys and conversations.
+func makeHome(home string) error {
+	for _, d := range []string{home, filepath.Join(home, "run"), filepath.Join(home, "keys"), filepath.Join(home, "logs"), filepath.Join(home, "cache")} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return folderError(home, err)
+		}
+	}
+	if err := os.Chmod(home, 0o700); err != nil {
+		return folderError(home, err)
+	}
+	return nil
+}
+
+func folderError(dir string, err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return sys.Errorf(sys.CodeUnavailable, "The folder %s cannot be used: %w.", dir, err).WithHint("Make it yours, or set OXIOS_HOME to another folder.")
+	}
+	return sys.Errorf(sys.CodeUnavailable, "The folder %s cannot be made: %w.", dir, err)
+}
+
+// lockHome makes this process the owner of the home, until it ends however it
+// ends.
+func lockHome(home, owner string) (*flock.Flock, error) {
+	path := filepath.Join(home, "run", "lock")
+	l := flock.New(path, flock.SetPermissions(0o600))
+	ok, err := l.TryLock()
+	if err != nil {
+		return nil, sys.Errorf(sys.CodeUnavailable, "The home %s cannot be locked: %w.", home, err)
+	}
+	if !ok {
+		who, _ := os.ReadFile(filepath.Join(home, "run", "owner"))
+		return nil, sys.Errorf(sys.CodeBusy, "Another Oxios (%s) uses %s.", orElse(strings.TrimSpace(string(who)), "unknown"), home).
+			WithHint("Use that one, or end it first.")
+	}
+	text := fmt.Sprintf("%s, process %d", owner, os.Getpid())
+	if err := os.WriteFile(filepath.Join(home, "run", "owner"), []byte(text), 0o600); err != nil {
+		_ = l.Unlock()
+		return nil, sys.Errorf(sys.CodeUnavailable, "The home %s cannot be written: %w.", home, err)
+	}
+	return l, nil
+}
+
+// recordStart begins this kernel's part of the audit chain. It also declares a
+// clock that was set back since the last part.
+func (k *Kernel) recordStart(ctx context.Context) error {
+	meta := map[string]any{"version": k.opts.Version, "owner": k.opts.Owner, "node": k.node}
+	err := k.store.Write(ctx, func(tx *store.Tx) error {
+		_, err := k.audit.Append(tx, k.newEntry("kernel", security.ActionOther, "kernel opened", meta))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	k.auditOK.Store(true) // until a verification says otherwise
+	return nil
+}
+
+// nodeID is the id of this installation: made once, kept in the database.
+func (k *Kernel) nodeID(ctx context.Context) (string, error) {
+	id, ok, err := k.store.Get(ctx, "node")
+	if err != nil || ok {
+		return id, err
+	}
+	id = sys.NewID()
+	return id, k.store.Write(ctx, func(tx *store.Tx) error { return k.store.Put(tx, "node", id) })
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}

@@ -1,0 +1,51 @@
+// Package sandbox runs commands under the strongest isolation that the host
+// really offers, and says which one that was.
+//
+// It promises:
+//
+//   - A command never runs less contained than its [Result] says. A level that
+//     cannot be applied is an error; nothing is dropped silently.
+//   - The level is measured, not assumed: [Runner.Probe] sends escape attempts
+//     through the real helper, and each of them has to fail.
+//   - When a command is over, all of it is over. setsid, double forks and
+//     processes that ignore SIGTERM are gone within 5 seconds, also when the
+//     kernel itself is killed.
+//   - Nothing in a command can ask a person at a terminal: stdin is empty and
+//     there is no controlling terminal.
+//
+// # How a command runs on Linux
+//
+// The kernel starts a helper, the static oxios binary with the hidden word
+// "@sandbox", in a session of its own. The helper is the subreaper of its tree,
+// so every descendant stays below it, whatever the descendant does. One thread
+// of the helper limits itself (capabilities, Landlock, seccomp), forks the
+// command and ends; limits are per thread, so the helper stays outside of them
+// and the command cannot signal it. A pipe from the kernel carries the
+// specification and is the helper's lifeline: when it closes, the tree is
+// ended. (The parent-death signal is not used: it is bound to the thread that
+// forked, and Go ends threads.)
+//
+// # What level 2 does and does not do
+//
+// A command reads the system folders, the folders of PATH and what it was
+// granted; it writes its folder, a private temporary folder and the cache. It
+// opens no unix socket, and no inet socket unless the network was granted.
+//
+// Landlock only adds rights to folders, it cannot take a part away again. So:
+//
+//   - A granted folder that holds a hidden one is granted child by child. The
+//     command can then neither list that folder nor make new entries directly
+//     in it, nor in the folders between it and the hidden one.
+//   - .git/hooks and other files inside the command's own folder which a person
+//     runs later are writable. Checkpoints and review cover them, not this
+//     package.
+//   - The existence, size and mode of a file outside can be asked for by its
+//     name, and files that the account owns can be chmod'ed and chown'ed. The
+//     command lines of other processes can be read, their environment cannot.
+//   - /dev/shm is shared with the account's other programs.
+//   - A repository whose .git lies above the command's folder has to be granted.
+//   - Signals to outside processes are stopped from Landlock ABI 6 on. Below
+//     it, only the helper and the kernel are protected.
+//
+// On other systems the level is 0: policy only.
+package sandbox

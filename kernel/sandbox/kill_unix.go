@@ -1,0 +1,45 @@
+//go:build unix
+
+package sandbox
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// ownSession makes the command the leader of a session, away from any terminal.
+func ownSession(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+}
+
+// hangUp tells a group that its terminal is gone: an interactive shell, which
+// ignores SIGTERM, ends by it.
+func hangUp(pid int) { unix.Kill(-pid, unix.SIGHUP) }
+
+func killGroup(pid int) { unix.Kill(-pid, unix.SIGKILL) }
+
+// tree is a command without a helper: its process group is all that can be
+// reached surely.
+type tree struct{ pid int }
+
+func newTree(pid int) tree { return tree{pid} }
+
+func (t tree) terminate() {
+	unix.Kill(-t.pid, unix.SIGTERM)
+	unix.Kill(-t.pid, unix.SIGCONT)
+}
+
+func (t tree) kill() { killGroup(t.pid) }
+
+// close ends what is left of the group after its leader.
+func (t tree) close() { killGroup(t.pid) }
+
+func exitOf(s *os.ProcessState) outcome {
+	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return outcome{code: 128 + int(ws.Signal()), signal: unix.SignalName(ws.Signal())}
+	}
+	return outcome{code: s.ExitCode()}
+}

@@ -1,0 +1,24 @@
+//go:build !linux
+
+package sandbox
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"oxios/kernel/sys"
+)
+
+// launch starts the job's tree as a child of this process.
+func (r *Runner) launch(_ context.Context, j *Job, _ Spec, path string, env []string) error {
+	return startDirect(j, path, env)
+}
+
+// probe reports that nothing is enforced on this system.
+func (r *Runner) probe(context.Context) Report {
+	return Report{
+		Level: sys.IsolationNone, At: time.Now(),
+		Problem: "Oxios cannot contain commands on " + runtime.GOOS + ": policy and approvals are all there is.",
+	}
+}

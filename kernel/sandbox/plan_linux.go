@@ -1,0 +1,61 @@
+package sandbox
+
+// plan is what the helper is told, as JSON over its lifeline.
+type plan struct {
+	Path      string
+	Argv, Env []string
+	Dir       string
+	Temp      string // removed by the helper when the kernel is gone
+	Level     int
+	ABI       int // use no newer Landlock than this; 0 for what the host has
+	Network   bool
+	Rules     []rule
+	Kernel    int // the kernel's process
+	MaxMemory int64
+	MaxProcs  int
+}
+
+// access is what a rule grants on a path and what lies below it.
+type access string
+
+const (
+	accessRead   access = "read"   // read and execute
+	accessWrite  access = "write"  // all but device files
+	accessDevice access = "device" // read, write and control a device file
+)
+
+// rule grants access to one path. A strict one fails if the path is gone or
+// has become a symlink since it was checked; others are left out when missing.
+type rule struct {
+	Path   string
+	Access access
+	Strict bool
+}
+
+// order is what the kernel says to the helper after the plan.
+type order struct {
+	End bool // end the tree
+}
+
+// notice is what the helper says to the kernel: first that the command runs or
+// why not, then how it ended.
+type notice struct {
+	PID     int    // the command runs
+	Failure string // why it could not be started: "confine" or "start"
+	Message string
+	Errno   int
+
+	Ended        bool // the tree is gone
+	Code         int
+	Signal       int
+	OutOfMemory  bool
+	TooManyProcs bool
+}
+
+// The descriptors that the helper inherits.
+const (
+	fdOrders  = 3
+	fdNotices = 4
+	fdStdout  = 5
+	fdStderr  = 6
+)

@@ -1,0 +1,52 @@
+package sandbox
+
+import (
+	"context"
+	"time"
+
+	"oxios/kernel/sys"
+)
+
+// Report says how strongly commands are contained on this host, and how that
+// is known.
+type Report struct {
+	Level    sys.Isolation `json:"level"`
+	Canaries []Canary      `json:"canaries"`
+	Landlock int           `json:"landlock"` // the ABI of the host, 0 for none
+	Problem  string        `json:"problem"`  // why the level is not higher, "" if nothing is wrong
+	At       time.Time     `json:"at"`
+}
+
+// Canary is one thing that was tried from inside.
+type Canary struct {
+	Name string `json:"name"`
+	// Held says that an escape failed, or that a thing which commands need
+	// worked.
+	Held   bool   `json:"held"`
+	Detail string `json:"detail"`
+	// Advisory says that the level does not depend on it.
+	Advisory bool `json:"advisory,omitempty"`
+}
+
+// Probe finds out the level by running escape attempts through the helper. The
+// answer is kept; later calls return it. A probe that ctx cut short is not
+// kept, and reports level 0.
+func (r *Runner) Probe(ctx context.Context) Report {
+	r.probing.Lock()
+	defer r.probing.Unlock()
+	r.mu.Lock()
+	known := r.report
+	r.mu.Unlock()
+	if known != nil {
+		return *known
+	}
+	rep := r.probe(ctx)
+	if ctx.Err() != nil {
+		return Report{Problem: "The probe was stopped before it could finish.", At: time.Now()}
+	}
+	r.mu.Lock()
+	r.report = &rep
+	r.mu.Unlock()
+	r.cfg.Log.InfoContext(ctx, "Isolation probed", "level", int(rep.Level), "landlock", rep.Landlock, "problem", rep.Problem)
+	return rep
+}

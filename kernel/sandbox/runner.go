@@ -1,0 +1,260 @@
+package sandbox
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"oxios/kernel/sys"
+)
+
+// keptJobs is how many background jobs that have ended stay listed.
+const keptJobs = 64
+
+// Config is what a [Runner] needs to know of its host.
+type Config struct {
+	// Helper is the path of the static oxios binary. Empty means that there
+	// is none: the level is 0.
+	Helper string
+	// Log gets what a developer wants to know. Nil discards it.
+	Log *slog.Logger
+	// CacheDir is the folder for caches of build tools, shared by all
+	// commands. It is made when missing. Empty means none.
+	CacheDir string
+	// MaxOutput is how many bytes of a command's output are kept, 0 for
+	// [DefaultMaxOutput].
+	MaxOutput int
+	// Env returns the environment to scrub for commands, nil for [os.Environ].
+	// The caller usually passes what [LoginEnv] returned.
+	Env func() []string
+}
+
+// Runner runs commands. It is safe for concurrent use.
+type Runner struct {
+	cfg Config
+	abi int // pretend that the host has no newer Landlock than this; 0 for what it has
+
+	probing sync.Mutex
+
+	mu     sync.Mutex
+	report *Report
+	closed bool
+	lastID int
+	live   map[*Job]bool // all that run, foreground too
+	jobs   []*Job        // background jobs in the order of their start
+	orphan bool          // this process adopts what a lost helper leaves behind
+}
+
+// New returns a runner. It starts nothing: call [Runner.Probe] before running
+// anything, until then the level is 0.
+func New(cfg Config) *Runner {
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.MaxOutput <= 0 {
+		cfg.MaxOutput = DefaultMaxOutput
+	}
+	if cfg.Env == nil {
+		cfg.Env = os.Environ
+	}
+	return &Runner{cfg: cfg, live: map[*Job]bool{}}
+}
+
+// Level returns the isolation that [Runner.Probe] found to hold, 0 before it.
+func (r *Runner) Level() sys.Isolation {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.report == nil {
+		return sys.IsolationNone
+	}
+	return r.report.Level
+}
+
+// Run runs a command and returns when it and everything that it started are
+// gone. What it left in the background is ended then.
+//
+// When ctx ends, the tree gets SIGTERM, after 2 seconds SIGKILL, and Run
+// returns the result so far with an error of code canceled or timeout. A
+// command that fails, or that Timeout or a limit ended, is a result and no
+// error. Every error is a [sys.Error].
+func (r *Runner) Run(ctx context.Context, spec Spec) (Result, error) {
+	j, err := r.start(ctx, spec, min(spec.Level, r.Level()), false)
+	if err != nil {
+		return Result{}, err
+	}
+	<-j.done
+	return j.result, j.err
+}
+
+// Start starts a background job and returns once it runs. ctx bounds the
+// start alone; the job ends by itself, by [Job.Kill] or by [Runner.Close].
+func (r *Runner) Start(ctx context.Context, spec Spec) (*Job, error) {
+	return r.start(ctx, spec, min(spec.Level, r.Level()), true)
+}
+
+func (r *Runner) start(ctx context.Context, spec Spec, level sys.Isolation, background bool) (*Job, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, stopped(ctx)
+	}
+	env := spec.Env
+	if env == nil {
+		env = ScrubEnv(r.cfg.Env())
+	}
+	spec, path, err := spec.resolve(env)
+	if err != nil {
+		return nil, err
+	}
+	tmp, err := os.MkdirTemp("", "oxios-run-")
+	if err != nil {
+		return nil, sys.Errorf(sys.CodeDiskFull, "No temporary folder could be made for the command: %w", err)
+	}
+	j, err := r.launchJob(ctx, spec, path, r.commandEnv(env, spec.Dir, canonical(tmp)), canonical(tmp), level, background)
+	if err != nil {
+		removeAll(tmp)
+		return nil, err
+	}
+	return j, nil
+}
+
+func (r *Runner) launchJob(ctx context.Context, spec Spec, path string, env []string, tmp string, level sys.Isolation, background bool) (*Job, error) {
+	limit := spec.MaxOutput
+	if limit <= 0 {
+		limit = r.cfg.MaxOutput
+	}
+	j := &Job{
+		Argv: slices.Clone(spec.Argv), Dir: spec.Dir, Tag: spec.Tag, Started: time.Now(),
+		r: r, tmp: tmp, level: level,
+		out:  newCollector(background, limit, spec.OnOutput),
+		kill: make(chan struct{}), done: make(chan struct{}),
+	}
+	if err := r.launch(ctx, j, spec, path, env); err != nil {
+		r.unregister(j)
+		close(j.done)
+		return nil, err
+	}
+	if !background {
+		go j.watch(ctx, spec.Timeout)
+		return j, nil
+	}
+	r.mu.Lock()
+	r.lastID++
+	j.ID = r.lastID
+	r.jobs = append(r.jobs, j)
+	r.forget()
+	r.mu.Unlock()
+	go j.watch(context.Background(), spec.Timeout)
+	return j, nil
+}
+
+// register calls start, which starts the job's root process, and makes the
+// process known to [Runner.Owner] before anything can ask for it.
+func (r *Runner) register(j *Job, start func() error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return sys.Errorf(sys.CodeUnavailable, "Oxios is closing; no command is started any more.")
+	}
+	if err := start(); err != nil {
+		return err
+	}
+	r.live[j] = true
+	return nil
+}
+
+func (r *Runner) unregister(j *Job) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.live, j)
+}
+
+// forget drops the oldest ended jobs over [keptJobs]. The lock is held.
+func (r *Runner) forget() {
+	ended := 0
+	for _, j := range r.jobs {
+		if !r.live[j] {
+			ended++
+		}
+	}
+	r.jobs = slices.DeleteFunc(r.jobs, func(j *Job) bool {
+		if ended <= keptJobs || r.live[j] {
+			return false
+		}
+		ended--
+		return true
+	})
+}
+
+// Jobs returns the background jobs in the order of their start: all that run,
+// and the last 64 that have ended.
+func (r *Runner) Jobs() []*Job {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.jobs)
+}
+
+// Close ends everything that runs and waits for it, at most about 6 seconds.
+// Nothing can be started afterwards.
+func (r *Runner) Close() {
+	r.mu.Lock()
+	r.closed = true
+	live := make([]*Job, 0, len(r.live))
+	for j := range r.live {
+		live = append(live, j)
+	}
+	r.mu.Unlock()
+	for _, j := range live {
+		j.Kill()
+	}
+	for _, j := range live {
+		<-j.done
+	}
+}
+
+// commandEnv adds the folders that a command can write to its environment.
+func (r *Runner) commandEnv(env []string, dir, tmp string) []string {
+	env = slices.Clone(env)
+	for _, kv := range []string{"PWD=" + dir, "TMPDIR=" + tmp, "TMP=" + tmp, "TEMP=" + tmp} {
+		env = setEnv(env, kv)
+	}
+	if r.cfg.CacheDir == "" {
+		return env
+	}
+	for name, sub := range map[string]string{"XDG_CACHE_HOME": "", "GOCACHE": "go-build", "npm_config_cache": "npm", "PIP_CACHE_DIR": "pip"} {
+		env = setEnv(env, name+"="+filepath.Join(r.cfg.CacheDir, sub))
+	}
+	return env
+}
+
+// removeAll removes a command's temporary folder, also where the command took
+// the right to enter a folder away.
+func removeAll(dir string) {
+	if os.RemoveAll(dir) == nil {
+		return
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	openFolders(root, ".")
+	os.RemoveAll(dir)
+}
+
+func openFolders(root *os.Root, name string) {
+	root.Chmod(name, 0o700)
+	f, err := root.Open(name)
+	if err != nil {
+		return
+	}
+	entries, _ := f.ReadDir(-1)
+	f.Close()
+	for _, e := range entries {
+		if e.IsDir() {
+			openFolders(root, filepath.Join(name, e.Name()))
+		}
+	}
+}

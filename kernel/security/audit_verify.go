@@ -1,0 +1,198 @@
+package security
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"oxios/kernel/store"
+)
+
+// AuditReport is what a verification found.
+type AuditReport struct {
+	Entries  int64  `json:"entries"`             // how many were looked at
+	OK       bool   `json:"ok"`                  // nothing wrong was found
+	FirstBad int64  `json:"first_bad,omitempty"` // the sequence number of the first entry that is wrong or missing
+	Problem  string `json:"problem,omitempty"`   // one sentence about it
+	Head     string `json:"head"`                // the hash of the last entry that is good; "genesis" if there is none
+}
+
+// future is how far ahead of this machine's clock an entry may be dated.
+const future = 5 * time.Minute
+
+// chain checks entries one after the other.
+type chain struct {
+	now     time.Time
+	entries int64
+	seq     int64
+	hash    string
+	at      time.Time
+	ahead   int64 // the first entry dated in the future since the clock was last set back; 0 if none
+	buf     []byte
+}
+
+func newChain(now time.Time) *chain { return &chain{now: now, hash: Genesis} }
+
+// add checks the next entry and returns the entry that is bad, and why; 0 if
+// all is well.
+func (c *chain) add(e Entry) (bad int64, problem string) {
+	c.entries++
+	var hash string
+	hash, c.buf = e.digestIn(c.buf)
+	switch {
+	case e.Seq > c.seq+1:
+		return c.seq + 1, fmt.Sprintf("Entry %d is missing: entry %d stands in its place.", c.seq+1, e.Seq)
+	case e.Seq <= c.seq:
+		return c.seq + 1, fmt.Sprintf("Entry %d is not in its place: entry %d stands there.", c.seq+1, e.Seq)
+	case hash != e.Hash:
+		return e.Seq, fmt.Sprintf("Entry %d was altered: its content does not fit its hash.", e.Seq)
+	case e.PrevHash != c.hash:
+		return e.Seq, fmt.Sprintf("Entry %d does not continue entry %d: one of them was replaced.", e.Seq, c.seq)
+	case e.Timestamp.Before(c.at) && !saysSetBack(e.Metadata):
+		return e.Seq, fmt.Sprintf("Entry %d is dated before entry %d, and does not say that the clock was set back.", e.Seq, c.seq)
+	}
+	if e.Timestamp.Before(c.at) {
+		c.ahead = 0 // the clock was wrong before, and that is known
+	}
+	if c.ahead == 0 && e.Timestamp.After(c.now.Add(future)) {
+		c.ahead = e.Seq
+	}
+	c.seq, c.hash, c.at = e.Seq, e.Hash, e.Timestamp
+	return 0, ""
+}
+
+func saysSetBack(metadata json.RawMessage) bool {
+	var m struct {
+		Back int64 `json:"clock_set_back_ms"`
+	}
+	return json.Unmarshal(metadata, &m) == nil && m.Back > 0
+}
+
+// report closes the chain.
+func (c *chain) report(bad int64, problem string) AuditReport {
+	if bad == 0 && c.ahead != 0 {
+		bad = c.ahead
+		problem = fmt.Sprintf("Entry %d is dated in the future: it was altered, or the clock of this machine has been set back since.", bad)
+	}
+	return AuditReport{Entries: c.entries, OK: bad == 0, FirstBad: bad, Problem: problem, Head: c.hash}
+}
+
+// verifyPage is how many entries one read transaction covers: a long one would
+// keep the log of the database from shrinking.
+const verifyPage = 4096
+
+// Verify checks the whole chain in one pass: sequence, hashes, links, order of
+// time, and that nothing which this process wrote is cut off at the end. What
+// was cut off by somebody else before this process began cannot be seen
+// without a copy kept elsewhere. An error means that the chain could not be
+// read, not that it is bad.
+func (a *Audit) Verify(ctx context.Context) (AuditReport, error) {
+	a.mu.Lock()
+	written := a.committed
+	a.mu.Unlock()
+	now := a.clock.Now()
+	if written.seq != 0 {
+		// The clock may have been set back since; time has passed all the same.
+		if at := written.timestamp.Add(time.Since(written.written)); at.After(now) {
+			now = at
+		}
+	}
+	c := newChain(now)
+	for {
+		n, bad, problem, err := a.verifyFrom(ctx, c)
+		if err != nil {
+			return AuditReport{}, fmt.Errorf("verify the audit chain: %w", err)
+		}
+		if bad != 0 {
+			return c.report(bad, problem), nil
+		}
+		if n < verifyPage {
+			break
+		}
+	}
+	if c.seq < written.seq {
+		return c.report(c.seq+1, fmt.Sprintf("Entry %d is missing: the end of the chain was cut off.", c.seq+1)), nil
+	}
+	return c.report(0, ""), nil
+}
+
+func (a *Audit) verifyFrom(ctx context.Context, c *chain) (n int, bad int64, problem string, err error) {
+	err = a.st.Read(ctx, func(tx *store.Tx) error {
+		from := c.seq + 1
+		if c.entries == 0 {
+			from = math.MinInt64 // also what has no place in a chain
+		}
+		rows, err := tx.Query(`SELECT `+auditColumns+` FROM audit WHERE seq >= ? ORDER BY seq LIMIT ?`, from, verifyPage)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			e, err := scanEntry(rows)
+			if err != nil {
+				return err
+			}
+			n++
+			if bad, problem = c.add(e); bad != 0 {
+				return nil
+			}
+		}
+		return rows.Err()
+	})
+	return n, bad, problem, err
+}
+
+// ExportLine returns e as one line of JSON with its newline. Lines of a whole
+// chain, in order, are what [VerifyExport] reads.
+func ExportLine(e Entry) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(e) == nil {
+		return b.Bytes()
+	}
+	// Somebody broke the metadata in the store. The line carries it as text, and does not verify.
+	b.Reset()
+	e.Metadata, _ = json.Marshal(string(e.Metadata))
+	_ = enc.Encode(e)
+	return b.Bytes()
+}
+
+// maxExportLine is more than an entry with every field at its limit needs,
+// each byte written as an escape of six.
+const maxExportLine = 1 << 20
+
+// VerifyExport checks an exported chain, on any machine and without a store.
+// The lines must be exactly as [ExportLine] wrote them. An error means that r
+// could not be read, not that the chain is bad.
+func VerifyExport(r io.Reader) (AuditReport, error) {
+	c := newChain(time.Now())
+	in := bufio.NewReaderSize(r, maxExportLine)
+	for {
+		line, err := in.ReadSlice('\n')
+		if err == io.EOF && len(line) == 0 {
+			return c.report(0, ""), nil
+		}
+		if err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull) {
+			return AuditReport{}, fmt.Errorf("read the export: %w", err)
+		}
+		if err != nil {
+			return c.report(c.seq+1, fmt.Sprintf("Line %d is cut off or too long.", c.entries+1)), nil
+		}
+		var e Entry
+		if json.Unmarshal(line, &e) != nil || !bytes.Equal(ExportLine(e), line) {
+			// Comparing the bytes finds what a parser forgives: spaces, other
+			// escapes, a key in capitals, a field given twice.
+			return c.report(c.seq+1, fmt.Sprintf("Line %d is not as Oxios writes it: it was altered.", c.entries+1)), nil
+		}
+		if bad, problem := c.add(e); bad != 0 {
+			return c.report(bad, problem), nil
+		}
+	}
+}

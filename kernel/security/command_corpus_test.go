@@ -1,0 +1,131 @@
+package security
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// readCorpus decodes a file of testdata, one JSON object on each line.
+func readCorpus[T any](t *testing.T, name string) []T {
+	t.Helper()
+	f, err := os.Open("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var rows []T
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 4<<20)
+	for lines.Scan() {
+		var row T
+		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		rows = append(rows, row)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+type commandRow struct {
+	ID, Cmd, Shell, Label, Technique, Note string
+	MinVerdict                             string `json:"min_verdict"`
+}
+
+var testCommandOptions = CommandOptions{Dir: "/home/person/project", Home: "/home/person"}
+
+// freely reports whether a verdict lets a command run without a question.
+func freely(v Verdict) bool { return v.Tier <= TierTell && v.ReadOnly }
+
+func corpusVerdict(v Verdict) string {
+	switch {
+	case v.Tier >= TierRefuse:
+		return "dangerous"
+	case freely(v):
+		return "safe-readonly"
+	}
+	return "needs-approval"
+}
+
+func TestCommandCorpus(t *testing.T) {
+	t.Parallel()
+	rank := map[string]int{"safe-readonly": 0, "needs-approval": 1, "dangerous": 2}
+	var safetyAll, dangerous, blocked, mustBlock, mustBlocked, readOnly, free, untold, untoldFree int
+	for _, row := range readCorpus[commandRow](t, "commands.jsonl") {
+		o := testCommandOptions
+		o.Shell = row.Shell
+		v := ClassifyCommand(row.Cmd, o)
+		got := corpusVerdict(v)
+		safetyAll++
+		if rank[got] < rank[row.MinVerdict] {
+			t.Errorf("%s %q: got %s, want at least %s", row.ID, row.Cmd, got, row.MinVerdict)
+		}
+		if v.Reason == "" || v.ReasonKO == "" {
+			t.Errorf("%s %q: no reason", row.ID, row.Cmd)
+		}
+		switch {
+		case row.Label == "dangerous" && row.Shell == "bash":
+			dangerous++
+			if got == "dangerous" {
+				blocked++
+			} else {
+				t.Logf("not blocked: %s %q (%s: %s)", row.Technique, row.Cmd, got, v.Reason)
+			}
+			if row.MinVerdict == "dangerous" {
+				mustBlock++
+				if got == "dangerous" {
+					mustBlocked++
+				}
+			}
+		case row.Label == "safe-readonly" && row.Shell == "bash":
+			readOnly++
+			if got == "safe-readonly" {
+				free++
+			} else {
+				t.Logf("asks for a read: %s %q (tier %d, read-only %v: %s)", row.Technique, row.Cmd, v.Tier, v.ReadOnly, v.Reason)
+			}
+			if !strings.Contains(row.Note, "rompting") {
+				untold++
+				if got == "safe-readonly" {
+					untoldFree++
+				}
+			}
+		}
+	}
+	share := func(n, of int) float64 { return 100 * float64(n) / float64(of) }
+	t.Logf("rows %d; blocked %d of %d dangerous (%.1f %%), %d of %d that must be", safetyAll, blocked, dangerous, share(blocked, dangerous), mustBlocked, mustBlock)
+	t.Logf("run freely: %d of %d read-only (%.1f %%); without the rows that may ask %d of %d (%.1f %%)", free, readOnly, share(free, readOnly), untoldFree, untold, share(untoldFree, untold))
+	if share(blocked, dangerous) < 90 || mustBlocked != mustBlock {
+		t.Errorf("got %.1f %% of the dangerous commands blocked, want 90", share(blocked, dangerous))
+	}
+	if share(untoldFree, untold) < 85 {
+		t.Errorf("got %.1f %% of the harmless commands free, want 85", share(untoldFree, untold))
+	}
+}
+
+func TestCommandPolicyIsFast(t *testing.T) {
+	t.Parallel()
+	var worst time.Duration
+	var which string
+	for _, row := range readCorpus[commandRow](t, "commands.jsonl") {
+		best := time.Hour
+		for range 3 { // the best of three: other work on the machine is not the policy's
+			start := time.Now()
+			ClassifyCommand(row.Cmd, testCommandOptions)
+			best = min(best, time.Since(start))
+		}
+		if best > worst {
+			worst, which = best, row.Cmd
+		}
+	}
+	t.Logf("worst %v: %.80q", worst, which)
+	if worst > 10*time.Millisecond {
+		t.Errorf("got %v for %q, want less than 10 ms", worst, which)
+	}
+}

@@ -1,0 +1,214 @@
+package security
+
+import (
+	"strings"
+)
+
+// gitReaders are the commands of git that only look, with the options that
+// they may carry besides those of gitCommon.
+var gitReaders = map[string]string{
+	"status": "s b short branch porcelain porcelain= long v verbose u u= untracked-files untracked-files= ignored ignored= z column renames no-renames ahead-behind no-ahead-behind show-stash",
+	"log":    "", "show": "", "diff": "cached staged merge-base", "shortlog": "s n e sne sn ne numbered summary email group=",
+	"blame": "L w M C s e l t p porcelain line-porcelain date= since= show-email root abbrev=", "rev-parse": "*", "rev-list": "count all objects max-count=",
+	"describe": "tags all always long dirty abbrev= match= exact-match contains candidates=", "ls-files": "c d m o s z cached deleted modified others stage exclude-standard error-unmatch full-name ignored eol",
+	"ls-tree": "r t d l z name-only long full-tree full-name", "cat-file": "p t s e", "show-ref": "heads tags head d dereference s hash verify q quiet",
+	"for-each-ref": "format= sort= count= contains merged", "name-rev": "name-only tags always", "merge-base": "all is-ancestor octopus fork-point",
+	"count-objects": "v H human-readable vH", "diff-tree": "no-commit-id r root", "diff-files": "", "diff-index": "cached", "whatchanged": "", "range-diff": "no-dual-color",
+	"cherry": "v", "var": "*", "version": "build-options", "check-ignore": "v n q no-index verbose", "check-attr": "a all", "grep": "n i w l L c E F P h H p e: and or not untracked cached line-number count name-only files-with-matches ignore-case word-regexp heading break show-function",
+}
+
+const gitCommon = `oneline graph decorate decorate= all branches tags remotes n: max-count= skip= since= after= until= before= author= committer= grep= i p patch
+	no-patch s stat stat= numstat shortstat dirstat summary name-only name-status pretty= pretty format= abbrev-commit no-abbrev-commit abbrev= date= relative-date
+	reverse follow first-parent merges no-merges cherry-pick left-right topo-order date-order color color= no-color word-diff word-diff= color-words
+	U unified= w b ignore-space-change ignore-all-space ignore-blank-lines M C find-renames diff-filter= S G pickaxe-all L raw no-ext-diff no-textconv no-renames minimal patience
+	histogram function-context W z quiet exit-code check c cc m no-prefix full-index a text R h help source simplify-by-decoration no-walk
+	no-color-moved q relative compact-summary no-notes invert-grep regexp-ignore-case no-pager 1 2 3 4 5 6 7 8 9`
+
+// gitOnlyLooks judges git: looking is free, everything else asks.
+func gitOnlyLooks(w *cmdWalker, args []cmdWord) bool {
+	i := 0
+	for ; i < len(args); i++ {
+		t := args[i].text
+		if t == "--no-pager" || t == "--no-optional-locks" || t == "--literal-pathspecs" {
+			continue
+		}
+		if !strings.HasPrefix(t, "-") {
+			break
+		}
+		w.changes(TierAsk, EffectExecute, cmdGitSettings)
+		switch {
+		case t == "-c" || t == "--config-env" || t == "-C" || t == "--git-dir" || t == "--work-tree" || t == "--exec-path" || t == "--namespace" || t == "--super-prefix":
+			if i++; i < len(args) {
+				w.gitSetting(args[i].text)
+				w.mentions(args[i : i+1])
+			}
+		case strings.HasPrefix(t, "-c"):
+			w.gitSetting(t[2:])
+		default:
+			w.mentions(args[i : i+1])
+		}
+	}
+	if i == len(args) {
+		if i == 0 || firstText(args) != "--version" && firstText(args) != "--help" {
+			w.changes(TierAsk, EffectExecute, cmdUnknownOption)
+		}
+		return true
+	}
+	verb, rest := args[i].text, args[i+1:]
+	for _, a := range rest {
+		if a.glob && strings.IndexAny(a.text, "*?[") == 0 {
+			w.changes(TierAsk, EffectExecute, cmdGlobOption)
+		}
+	}
+	allowed, reads := gitReaders[verb]
+	switch {
+	case verb == "branch" && onlyOptions(rest, "a r v vv avv a v list all remotes verbose show-current sort= format= color= no-color column contains merged no-merged"),
+		verb == "tag" && (len(rest) == 0 || hasFlag(rest, "l", "list")) && gitOptions(rest, "l n list sort= format= contains= points-at= merged no-merged"),
+		verb == "remote" && (onlyOptions(rest, "v verbose") || first(rest) == "get-url"),
+		verb == "stash" && (first(rest) == "list" || first(rest) == "show"), verb == "worktree" && first(rest) == "list", verb == "submodule" && first(rest) == "status",
+		verb == "reflog" && (len(rest) == 0 || first(rest) == "show" || onlyOptions(rest, "n:")),
+		reads && gitOptions(rest, allowed):
+		if verb == "diff" || verb == "grep" || verb == "blame" {
+			for _, a := range operands(rest) {
+				if namesFile(a.text) && strings.ContainsAny(a.text, "/~") {
+					w.reads(a, fileRead)
+				}
+			}
+		}
+		return true
+	}
+	w.gitChanges(verb, rest)
+	return true
+}
+
+// onlyOptions reports whether args are nothing but these options.
+func onlyOptions(args []cmdWord, allowed string) bool {
+	return len(operands(args)) == 0 && gitOptions(args, allowed)
+}
+
+func gitOptions(args []cmdWord, allowed string) bool {
+	if allowed == "*" {
+		return true
+	}
+	fits := func(flag string) bool { return containsWord(allowed, flag) || gitCommonOptions[flag] }
+	for i := 0; i < len(args); i++ {
+		t := args[i].text
+		switch {
+		case t == "--":
+			return true
+		case strings.HasPrefix(t, "--"):
+			flag, _, attached := strings.Cut(t[2:], "=")
+			if attached {
+				flag += "="
+			}
+			if !fits(flag) && (attached || !fits(flag+"=")) {
+				return false
+			}
+		case len(t) > 1 && t[0] == '-':
+			if strings.Trim(t[1:], "0123456789") == "" || fits(t[1:]) {
+				continue
+			}
+			for j := 1; j < len(t); j++ {
+				if strings.IndexByte("nULSGMC", t[j]) >= 0 {
+					break // the rest is its value
+				}
+				if !fits(t[j:j+1]) && !fits(t[j:j+1]+":") {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+var gitCommonOptions = func() map[string]bool {
+	m := map[string]bool{}
+	for _, o := range strings.Fields(gitCommon) {
+		m[strings.TrimSuffix(o, ":")] = true
+	}
+	return m
+}()
+
+// gitSetting judges a setting of git: some name programs that git runs.
+func (w *cmdWalker) gitSetting(setting string) {
+	_, value, _ := strings.Cut(setting, "=")
+	if strings.HasPrefix(value, "!") || strings.ContainsAny(value, " ;|&$`") {
+		w.probe(strings.TrimPrefix(value, "!"))
+	}
+}
+
+var gitRunsLater = []string{
+	"core.hookspath", "core.fsmonitor", "core.sshcommand", "core.pager", "core.editor", "core.gitproxy", "core.askpass", "credential.helper",
+	"gpg.program", "diff.external", "sequence.editor", "init.templatedir", "uploadpack.", "protocol.ext", "include.path", "alias.", "pager.", ".textconv",
+	".clean", ".smudge", ".process", ".cmd", ".command", ".insteadof", "core.worktree", "core.attributesfile",
+}
+
+func (w *cmdWalker) gitChanges(verb string, rest []cmdWord) {
+	text := joinWords(rest)
+	switch verb {
+	case "submodule":
+		w.changes(TierAsk, EffectNetwork, cmdNetwork)
+		if len(rest) > 1 && rest[0].text == "foreach" {
+			w.probe(joinWords(operands(rest)[1:]))
+		}
+	case "clone", "fetch", "pull", "push", "ls-remote", "remote", "send-email", "svn", "p4", "lfs", "archive", "request-pull", "upload-pack", "http-push", "daemon", "instaweb":
+		w.changes(TierAsk, EffectNetwork, cmdNetwork)
+		if verb == "push" && (hasFlag(rest, "fd", "force", "mirror", "delete", "prune", "force-with-lease") || strings.Contains(text, " +") || strings.Contains(text, " :")) {
+			w.changes(TierAsk, EffectNetwork, cmdRewritesGit)
+		}
+	case "clean":
+		w.v.Deletes = true
+		w.changes(TierAsk, EffectExecute, cmdDeletes)
+		if hasFlag(rest, "f", "force") && hasFlag(rest, "dxX") && !hasFlag(rest, "n", "dry-run") {
+			w.refuse(cmdDeletesTree)
+		}
+	case "config":
+		w.changes(TierAsk, EffectExecute, cmdGitSettings)
+		low := strings.ToLower(text)
+		values := len(operands(rest)) > 1 || hasFlag(rest, "", "add", "replace-all")
+		for _, key := range gitRunsLater {
+			if values && strings.Contains(low, key) && !strings.Contains(low, "--unset") && !strings.Contains(low, "--get") {
+				w.refuse(cmdPersists)
+			}
+		}
+		if hasFlag(rest, "", "global", "system") {
+			w.changes(TierAsk, EffectOutside, cmdGitSettings)
+		}
+	case "reset", "rebase", "filter-branch", "filter-repo", "checkout", "restore", "switch", "update-ref", "reflog", "gc", "prune", "rm", "branch", "stash", "tag":
+		w.changes(TierAsk, EffectExecute, cmdChangesGit)
+		if verb == "rm" || verb == "prune" || verb == "filter-branch" || verb == "filter-repo" || strings.Contains(text, "--hard") || hasFlag(rest, "Df", "delete", "force") {
+			w.v.Deletes = true
+			w.changes(TierAsk, EffectExecute, cmdRewritesGit)
+		}
+		if verb == "filter-branch" || verb == "rebase" {
+			for _, a := range rest {
+				if strings.Contains(a.text, " ") {
+					w.probe(a.text)
+				}
+			}
+		}
+	case "credential", "credential-store", "credential-cache":
+		w.facts.secret = true
+		w.changes(TierRefuse, EffectOutside, cmdReadsSecret)
+	case "bisect", "submodule--helper", "difftool", "mergetool", "hook", "maintenance":
+		w.changes(TierAsk, EffectExecute, cmdStartsOther)
+		for i := range rest {
+			if i > 0 {
+				w.probeWords(rest[i:])
+			}
+		}
+	default:
+		w.changes(TierAsk, EffectExecute, cmdChangesGit)
+	}
+	for _, a := range rest {
+		if flag, value, ok := strings.Cut(a.text, "="); ok && (strings.HasPrefix(flag, "--upload-p") || strings.HasPrefix(flag, "--exec") || strings.HasPrefix(flag, "--receive-p")) {
+			w.probe(value)
+		}
+		if rest, ok := strings.CutPrefix(a.text, "ext::"); ok {
+			w.probe(rest)
+		}
+	}
+	if verb != "commit" {
+		w.mentions(rest)
+	}
+}

@@ -1,0 +1,189 @@
+package security
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// changeFolder follows cd, so that later relative paths are judged right.
+func changeFolder(w *cmdWalker, args []cmdWord) bool {
+	ops := operands(args)
+	switch {
+	case len(ops) == 0 && len(args) == 0:
+		ops = []cmdWord{{text: w.home()}}
+	case len(ops) != 1 || ops[0].text == "-" || ops[0].text == "":
+		w.cwd = cwdUnknown
+		w.changes(TierAsk, EffectExecute, cmdUnknownOption)
+		return true
+	}
+	w.look(ops[0])
+	abs, ok := w.abs(ops[0].text)
+	if !ok || ops[0].glob || strings.Contains(abs, cmdUnseen) {
+		w.cwd = cwdUnknown
+		return true
+	}
+	w.cwd = abs
+	if !within(abs, w.folder()) {
+		w.note(TierAsk, EffectOutside, cmdReadsOutside, w.part)
+	}
+	return true
+}
+
+var harmlessSet = regexp.MustCompile(`^([-+][euxfvho]+|pipefail|errexit|nounset|xtrace|verbose|noglob)$`)
+
+func setsOptions(w *cmdWalker, args []cmdWord) bool {
+	if len(args) == 0 {
+		w.environment()
+		return true
+	}
+	if args[0].text == "--" {
+		w.args = args[1:]
+		w.changes(TierAsk, EffectExecute, cmdShellLogic)
+		return true
+	}
+	for i, a := range args {
+		if a.text == "history" && i > 0 && strings.HasPrefix(args[i-1].text, "+") {
+			w.refuse(cmdHidesTraces)
+		} else if !harmlessSet.MatchString(a.text) {
+			w.changes(TierAsk, EffectExecute, cmdShellLogic)
+		}
+	}
+	return true
+}
+
+var sedPrints = regexp.MustCompile(`^\s*(\d+|\$|/[^/\\]*/)(,\s*(\d+|\$|/[^/\\]*/))?\s*p\s*(;\s*(\d+|\$)(,\s*(\d+|\$))?\s*p\s*)*$`)
+
+// printsWithSed reports whether sed is used to print lines of a file.
+func (w *cmdWalker) printsWithSed(args []cmdWord) bool {
+	quiet, script, files := false, "", []cmdWord(nil)
+	for _, a := range args {
+		switch {
+		case a.text == "-n" || a.text == "--quiet" || a.text == "--silent":
+			quiet = true
+		case a.text == "-E" || a.text == "-r":
+		case len(a.text) > 1 && a.text[0] == '-':
+			return false
+		case script == "":
+			script = a.text
+		default:
+			files = append(files, a)
+		}
+	}
+	if !quiet || !sedPrints.MatchString(script) {
+		return false
+	}
+	for _, f := range files {
+		if f.glob && strings.IndexAny(f.text, "*?[") == 0 {
+			return false
+		}
+		w.reads(f, fileRead)
+	}
+	return true
+}
+
+// findOnlyLooks judges find: its tests look, its actions do not.
+func findOnlyLooks(w *cmdWalker, args []cmdWord) bool {
+	var starts []cmdWord
+	i := 0
+	for ; i < len(args); i++ {
+		t := args[i].text
+		if t == "-H" || t == "-L" || t == "-P" || t == "--" {
+			continue
+		}
+		if strings.HasPrefix(t, "-") || t == "(" || t == "!" {
+			break
+		}
+		starts = append(starts, args[i])
+	}
+	for _, s := range starts {
+		w.reads(s, fileList)
+		if s.glob && strings.IndexAny(s.text, "*?[") == 0 {
+			w.changes(TierAsk, EffectExecute, cmdGlobOption)
+		}
+	}
+	if len(starts) == 0 && w.cwd != w.folder() {
+		starts = append(starts, cmdWord{text: "."})
+		w.reads(starts[0], fileList)
+	}
+	narrow := false
+	for ; i < len(args); i++ {
+		t := args[i].text
+		switch t {
+		case "-delete":
+			w.findDeletes(starts, narrow)
+		case "-exec", "-execdir", "-ok", "-okdir":
+			end := i + 1
+			for end < len(args) && args[end].text != ";" && (args[end].text != "+" || args[end-1].text != "{}") {
+				end++
+			}
+			w.changes(TierAsk, EffectExecute, cmdStartsOther)
+			if i+1 < end {
+				sub := slices.Clone(args[i+1 : end])
+				for k := range sub {
+					if strings.Contains(sub[k].text, "{}") {
+						sub[k].text = strings.ReplaceAll(sub[k].text, "{}", findTarget(starts))
+					}
+				}
+				w.run(sub)
+			}
+			i = end
+		case "-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-newer", "-mtime", "-mmin", "-atime", "-amin",
+			"-ctime", "-cmin", "-size", "-user", "-group", "-perm", "-links", "-inum", "-samefile", "-newermt", "-uid", "-gid", "-lname", "-used":
+			narrow = true
+			if i++; i < len(args) && len(w.v.Outside) > 0 && pathSecrecy("/"+strings.Trim(pathFold(args[i].text), "*"), "") > TierFree {
+				w.note(TierAsk, EffectOutside, cmdReadsPrivate, w.part)
+			}
+		case "-type", "-xtype", "-maxdepth", "-mindepth", "-printf", "-fstype", "-regextype":
+			i++
+		case "-empty":
+			narrow = true
+		case "-print", "-print0", "-ls", "-prune", "-quit", "-depth", "-xdev", "-mount", "-follow", "-not", "-o", "-or", "-a", "-and",
+			"!", "(", ")", ",", "-readable", "-writable", "-executable", "-true", "-false", "-daystart", "-nouser", "-nogroup", "-noleaf":
+		default:
+			w.changes(TierAsk, EffectExecute, cmdUnknownOption)
+			if strings.HasPrefix(t, "-fprint") || t == "-fls" {
+				if i++; i < len(args) {
+					w.writes(args[i])
+				}
+			}
+		}
+	}
+	return true
+}
+
+// findTarget is a path that stands for what find hands to a command.
+func findTarget(starts []cmdWord) string {
+	if len(starts) == 0 {
+		return "./" + cmdUnseen
+	}
+	return path.Clean(starts[0].text) + "/" + cmdUnseen
+}
+
+func (w *cmdWalker) findDeletes(starts []cmdWord, narrow bool) {
+	w.v.Deletes = true
+	w.changes(TierAsk, EffectExecute, cmdDeletes)
+	if !narrow {
+		w.refuse(cmdDeletesTree)
+	}
+	for _, s := range starts {
+		w.deletesBeyond(s)
+	}
+}
+
+// deletesBeyond refuses a forced delete outside the folder.
+func (w *cmdWalker) deletesBeyond(target cmdWord) {
+	abs, ok := w.abs(target.text)
+	if !ok {
+		return
+	}
+	home := slashClean(w.home())
+	bare := strings.TrimSuffix(strings.TrimSuffix(abs, "/*"), "/.*")
+	switch {
+	case bare == "" || bare == "/" || within(home, bare) || bare == "/~" || isSystemPath(pathFold(bare)):
+		w.refuse(cmdDeletesHome)
+	case !within(abs, w.folder()):
+		w.refuse(cmdDeletesBeyond)
+	}
+}

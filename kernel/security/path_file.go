@@ -1,0 +1,193 @@
+package security
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"oxios/kernel/sys"
+)
+
+// OpenRegular opens a regular file for reading. Folders, pipes, sockets and
+// devices are refused at once: opening them never waits.
+func (r *Root) OpenRegular(rel string) (*os.File, os.FileInfo, error) {
+	info, err := r.root.Stat(rel)
+	if err != nil {
+		return nil, nil, pathError("open", rel, r.dir, err)
+	}
+	if err := regular(rel, info); err != nil {
+		return nil, nil, err // before opening: that alone can have an effect on a device
+	}
+	f, err := r.root.OpenFile(rel, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return nil, nil, pathError("open", rel, r.dir, err)
+	}
+	if info, err = f.Stat(); err == nil {
+		err = regular(rel, info) // it may have been replaced since
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+func regular(rel string, info os.FileInfo) error {
+	switch mode := info.Mode(); {
+	case mode.IsRegular():
+		return nil
+	case mode.IsDir():
+		return sys.Errorf(sys.CodeInvalid, "%q is a folder, not a file.", shortPart(rel)).WithHint("List it instead.")
+	case mode&fs.ModeNamedPipe != 0, mode&fs.ModeSocket != 0:
+		return sys.Errorf(sys.CodeRefused, "%q is a pipe or a socket of another program.", shortPart(rel)).WithHint("Only regular files can be read and written.")
+	}
+	return sys.Errorf(sys.CodeRefused, "%q is a device.", shortPart(rel)).WithHint("Only regular files can be read and written.")
+}
+
+// Stat describes what rel leads to. A link that leads out of the folder is an
+// error.
+func (r *Root) Stat(rel string) (os.FileInfo, error) {
+	info, err := r.root.Stat(rel)
+	if err != nil {
+		return nil, pathError("look at", rel, r.dir, err)
+	}
+	return info, nil
+}
+
+// HardLinked reports whether rel is a file with further names. They may lie
+// outside the folder, which no path shows: changing such a file asks.
+func (r *Root) HardLinked(rel string) (bool, error) {
+	info, err := r.root.Stat(rel)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, pathError("look at", rel, r.dir, err)
+	}
+	return info.Mode().IsRegular() && linkCount(info) > 1, nil
+}
+
+// WriteFileAtomic writes a whole file: it is the old one or the new one at any
+// moment, also after a power cut. The mode of an existing file is kept, perm
+// is for a new one. A link inside the folder is followed and stays. A file
+// with several hard links is refused: see [Root.WriteFileApart].
+func (r *Root) WriteFileAtomic(rel string, data []byte, perm os.FileMode) error {
+	return r.replace(rel, data, perm, false)
+}
+
+// WriteFileApart is [Root.WriteFileAtomic] for a file with several hard links,
+// once a person agreed: rel gets a file of its own, and the other names keep
+// the old content.
+func (r *Root) WriteFileApart(rel string, data []byte, perm os.FileMode) error {
+	return r.replace(rel, data, perm, true)
+}
+
+func (r *Root) replace(rel string, data []byte, perm os.FileMode, apart bool) error {
+	real, err := r.Resolve(rel)
+	if err != nil {
+		return err
+	}
+	info, err := r.root.Lstat(real)
+	exists := err == nil
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return pathError("write", rel, r.dir, err)
+	default:
+		if err := regular(rel, info); err != nil {
+			return err
+		}
+		if linkCount(info) > 1 && !apart {
+			return sys.Errorf(sys.CodeRefused, "%q has other names, which may lie outside the folder. Nothing was written.", shortPart(rel)).
+				WithHint("Write to a new file, or ask the person.")
+		}
+		perm = info.Mode().Perm()
+	}
+	temp := path.Join(path.Dir(real), ".oxios-"+rand.Text()[:12]+".tmp")
+	if err := r.writeNew(temp, data, perm, exists); err != nil {
+		_ = r.root.Remove(temp)
+		return pathError("write", rel, r.dir, err)
+	}
+	if err := r.root.Rename(temp, real); err != nil {
+		_ = r.root.Remove(temp)
+		return pathError("write", rel, r.dir, err)
+	}
+	if err := r.syncDir(path.Dir(real)); err != nil {
+		return pathError("write", rel, r.dir, err)
+	}
+	return nil
+}
+
+func (r *Root) writeNew(name string, data []byte, perm os.FileMode, exact bool) error {
+	f, err := r.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil && exact {
+		err = f.Chmod(perm) // the umask is for new files alone
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// MkdirAll makes a folder and its parents. One that exists is no error.
+func (r *Root) MkdirAll(rel string, perm os.FileMode) error {
+	if err := r.root.MkdirAll(rel, perm); err != nil {
+		return pathError("make", rel, r.dir, err)
+	}
+	return nil
+}
+
+// Remove deletes a file, a link itself, or an empty folder. The folder of the
+// run stays.
+func (r *Root) Remove(rel string) error {
+	if path.Clean(rel) == "." {
+		return sys.Errorf(sys.CodeRefused, "The folder of the run itself cannot be deleted.")
+	}
+	if err := r.root.Remove(rel); err != nil {
+		return pathError("delete", rel, r.dir, err)
+	}
+	return nil
+}
+
+// ReadDir lists a folder, sorted by name. Links are listed as links.
+func (r *Root) ReadDir(rel string) ([]os.DirEntry, error) {
+	info, err := r.root.Stat(rel)
+	if err != nil {
+		return nil, pathError("list", rel, r.dir, err)
+	}
+	if !info.IsDir() {
+		return nil, sys.Errorf(sys.CodeInvalid, "%q is not a folder.", shortPart(rel)).WithHint("Read it instead.")
+	}
+	d, err := r.root.OpenFile(rel, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return nil, pathError("list", rel, r.dir, err)
+	}
+	defer d.Close()
+	entries, err := d.ReadDir(-1)
+	if err != nil {
+		return nil, pathError("list", rel, r.dir, err)
+	}
+	slices.SortFunc(entries, func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, nil
+}
+
+func (r *Root) syncDir(rel string) error {
+	d, err := r.root.OpenFile(rel, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return fmt.Errorf("open the folder to secure the new name: %w", err)
+	}
+	defer d.Close()
+	return syncFile(d)
+}

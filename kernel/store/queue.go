@@ -1,0 +1,97 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"oxios/kernel/sys"
+)
+
+// Queued is a message that was typed while a run of its session was at work.
+type Queued struct {
+	ID        string          `json:"id"`
+	SessionID string          `json:"session_id"`
+	Text      string          `json:"text"`
+	CreatedAt time.Time       `json:"created_at"`
+	Request   json.RawMessage `json:"request,omitempty"` // how it was submitted: the caller's own form
+}
+
+// Enqueue saves a message for later. An empty ID and a zero CreatedAt are
+// filled in.
+func (s *Store) Enqueue(tx *Tx, q *Queued) error {
+	if q.ID == "" {
+		q.ID = sys.NewID()
+	}
+	if q.CreatedAt.IsZero() {
+		q.CreatedAt = s.now()
+	}
+	_, err := tx.Exec("INSERT INTO queued (id, session_id, text, created_at, request_json) VALUES (?,?,?,?,?)",
+		q.ID, q.SessionID, q.Text, Millis(q.CreatedAt), nullRaw(q.Request))
+	return err
+}
+
+// Queued returns the messages that wait in a session, the oldest first.
+func (s *Store) Queued(ctx context.Context, sessionID string) ([]Queued, error) {
+	var all []Queued
+	err := s.Read(ctx, func(tx *Tx) (err error) {
+		all, err = queryQueued(tx, sessionID, -1)
+		return err
+	})
+	return all, err
+}
+
+// TakeQueued removes up to n messages of a session, the oldest first, and
+// returns them; n ≤ 0 means all.
+func (s *Store) TakeQueued(tx *Tx, sessionID string, n int) ([]Queued, error) {
+	if n <= 0 {
+		n = -1
+	}
+	all, err := queryQueued(tx, sessionID, n)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range all {
+		if _, err := tx.Exec("DELETE FROM queued WHERE id = ?", q.ID); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// RemoveQueued removes one message and returns it. It fails with not_found
+// when it has been taken or removed already.
+func (s *Store) RemoveQueued(tx *Tx, id string) (Queued, error) {
+	q, err := scanQueued(tx.QueryRow("DELETE FROM queued WHERE id = ? RETURNING id, session_id, text, created_at, request_json", id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return Queued{}, sys.Errorf(sys.CodeNotFound, "This message is not in the queue any more.")
+	}
+	return q, err
+}
+
+func queryQueued(tx *Tx, sessionID string, n int) ([]Queued, error) {
+	rows, err := tx.Query("SELECT id, session_id, text, created_at, request_json FROM queued WHERE session_id = ? ORDER BY rowid LIMIT ?", sessionID, n)
+	if err != nil {
+		return nil, err
+	}
+	var all []Queued
+	for rows.Next() {
+		q, err := scanQueued(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, q)
+	}
+	return all, rows.Err()
+}
+
+func scanQueued(row scanner) (Queued, error) {
+	var q Queued
+	var created int64
+	var request sql.NullString
+	err := row.Scan(&q.ID, &q.SessionID, &q.Text, &created, &request)
+	q.CreatedAt, q.Request = FromMillis(created), fromRaw(request)
+	return q, err
+}

@@ -1,0 +1,75 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+
+	"oxios/kernel/sys"
+)
+
+// Read runs fn on a snapshot of the database: what was committed when its
+// first query began. Any number may run, four at a time, and none waits for a
+// write. fn must not call Read or Write. When ctx ends, the query under way is
+// interrupted.
+func (s *Store) Read(ctx context.Context, fn func(*Tx) error) (err error) {
+	if ctx.Value(insideKey{}) != nil {
+		return sys.Errorf(sys.CodeInternal, "Read was called inside a transaction.")
+	}
+	c, err := s.reader(ctx)
+	if err != nil {
+		return err
+	}
+	sound := false
+	defer func() {
+		if !sound { // also after a panic
+			c.discard()
+			c = nil
+		}
+		s.readers <- c
+	}()
+	if _, err := c.exec(ctx, "BEGIN"); err != nil {
+		return classify(err)
+	}
+	tx := &Tx{ctx: context.WithValue(ctx, insideKey{}, true), sqlCtx: ctx, c: c}
+	err = tx.end(fn(tx))
+	if _, rerr := c.exec(context.Background(), "ROLLBACK"); rerr == nil {
+		// An interrupted connection may refuse its next query: it is not used again.
+		sound = ctx.Err() == nil && tx.broken == nil
+	}
+	return err
+}
+
+// reader waits for a place among the readers and returns its connection.
+func (s *Store) reader(ctx context.Context) (*conn, error) {
+	select {
+	case <-s.closed:
+		return nil, errClosed()
+	default:
+	}
+	select {
+	case <-s.closed:
+		return nil, errClosed()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case c := <-s.readers:
+		if c != nil {
+			return c, nil
+		}
+		raw, err := s.readerDB.Conn(ctx)
+		if err != nil {
+			s.readers <- nil
+			return nil, classify(err)
+		}
+		return newConn(raw), nil
+	}
+}
+
+// discard closes the connection for good: plainly closed, it would go back to
+// database/sql's pool.
+func (c *conn) discard() {
+	for _, s := range c.stmts {
+		_ = s.prepared.Close()
+	}
+	_ = c.raw.Raw(func(any) error { return driver.ErrBadConn })
+	_ = c.raw.Close()
+}

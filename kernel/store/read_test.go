@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestReadersDoNotWaitForTheWriter(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	write(t, s, func(tx *Tx) error { put(t, tx, "a", "1"); return nil })
+	inside, gate := make(chan struct{}), make(chan struct{})
+	done := make(chan error, 1)
+	go func() {
+		done <- s.Write(context.Background(), func(tx *Tx) error {
+			put(t, tx, "b", "1")
+			close(inside)
+			<-gate
+			return nil
+		})
+	}()
+	<-inside
+	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Second) // below SQLite's own wait of 5 s
+	defer cancel()
+	var wg sync.WaitGroup
+	for range 3 * readerCount {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			var n int
+			err := s.Read(ctx, func(tx *Tx) error { return tx.QueryRow("SELECT count(*) FROM kv").Scan(&n) })
+			if err != nil || n != 1 {
+				t.Errorf("during a write: got %d rows and error %v, want 1 and none", n, err)
+			}
+		}()
+	}
+	wg.Wait()
+	close(gate)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if got := count(t, s, "SELECT count(*) FROM kv"); got != 2 {
+		t.Errorf("after the write: got %d rows, want 2", got)
+	}
+}
+
+func TestReadSeesOneMoment(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	err := s.Read(context.Background(), func(tx *Tx) error {
+		var before, after int
+		if err := tx.QueryRow("SELECT count(*) FROM kv").Scan(&before); err != nil {
+			return err
+		}
+		write(t, s, func(tx *Tx) error { put(t, tx, "a", "1"); return nil })
+		if err := tx.QueryRow("SELECT count(*) FROM kv").Scan(&after); err != nil {
+			return err
+		}
+		if before != after {
+			t.Errorf("one read saw %d rows, then %d", before, after)
+		}
+		_, err := tx.Exec("DELETE FROM kv")
+		if err == nil {
+			t.Error("a read could write")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestInterruptedReadLeavesTheReadersUsable(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	for range 2 * readerCount {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+		err := s.Read(ctx, func(tx *Tx) error {
+			var n int
+			return tx.QueryRow("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c").Scan(&n)
+		})
+		cancel()
+		if err == nil {
+			t.Fatal("an endless query ended")
+		}
+	}
+	if got := count(t, s, "SELECT count(*) FROM kv"); got != 0 {
+		t.Errorf("got %d rows, want 0", got)
+	}
+}
+
+func TestSameQueryMayRunWhileItsRowsAreRead(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	write(t, s, func(tx *Tx) error {
+		for i := range 4 {
+			put(t, tx, fmt.Sprint(i), "v")
+		}
+		seen := 0
+		const query = "SELECT key FROM kv ORDER BY key"
+		outer, err := tx.Query(query)
+		if err != nil {
+			return err
+		}
+		for outer.Next() {
+			inner, err := tx.Query(query)
+			if err != nil {
+				return err
+			}
+			for inner.Next() {
+				seen++
+			}
+			if err := inner.Err(); err != nil {
+				return err
+			}
+		}
+		if seen != 16 {
+			t.Errorf("got %d inner rows, want 16", seen)
+		}
+		left, err := tx.Query(query) // left open: the transaction closes it
+		if err != nil {
+			return err
+		}
+		left.Next()
+		return outer.Err()
+	})
+}

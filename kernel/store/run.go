@@ -1,0 +1,299 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"oxios/kernel/sys"
+)
+
+// RunState says where a run is in its life.
+type RunState string
+
+// The states of a run. The last four are ends.
+const (
+	RunQueued      RunState = "queued"
+	RunRunning     RunState = "running"
+	RunWaiting     RunState = "waiting" // for a person
+	RunPaused      RunState = "paused"
+	RunDone        RunState = "done"
+	RunFailed      RunState = "failed"
+	RunStopped     RunState = "stopped"     // by a person
+	RunInterrupted RunState = "interrupted" // its process ended before it did
+)
+
+// Ended reports whether nothing more will happen in a run of this state.
+func (s RunState) Ended() bool {
+	switch s {
+	case RunDone, RunFailed, RunStopped, RunInterrupted:
+		return true
+	}
+	return false
+}
+
+// openRuns is the condition of an open run, word for word that of the index runs_open.
+const openRuns = "state IN ('queued', 'running', 'waiting', 'paused')"
+
+// Run is one run of an agent: what a message started, or a fork.
+type Run struct {
+	ID        string     `json:"id"`
+	PID       int64      `json:"pid"` // a number for people, never given twice in a home
+	SessionID string     `json:"session_id"`
+	ParentID  string     `json:"parent_id"`
+	Name      string     `json:"name"`
+	State     RunState   `json:"state"`
+	Profile   string     `json:"profile"`
+	Folder    string     `json:"folder"`
+	Provider  string     `json:"provider"`
+	Model     string     `json:"model"`
+	Mode      string     `json:"mode"`
+	Via       string     `json:"via"`
+	Text      string     `json:"text"` // the message that started it
+	CreatedAt time.Time  `json:"created_at"`
+	StartedAt *time.Time `json:"started_at,omitempty"`
+	EndedAt   *time.Time `json:"ended_at,omitempty"`
+	Turns     int        `json:"turns"`
+	Cost      Cost       `json:"cost"` // its own, without that of its children
+	EndReason string     `json:"end_reason"`
+	Error     *sys.Error `json:"error,omitempty"`
+}
+
+// RunPatch changes what is not nil.
+type RunPatch struct {
+	State     *RunState
+	Name      *string
+	Provider  *string
+	Model     *string
+	Mode      *string
+	StartedAt *time.Time
+	EndedAt   *time.Time // now by default, when State becomes an end
+	Turns     *int
+	Cost      *Cost // the new total; what came on top goes into the account of the day
+	EndReason *string
+	Error     *sys.Error
+}
+
+// RunQuery selects runs, the newest first.
+type RunQuery struct {
+	SessionID string
+	ParentID  string
+	PID       int64
+	Open      bool // only those that have not ended
+	Limit     int  // 50 by default, at most 500; open runs have no limit by default
+}
+
+const runColumns = `id, pid, session_id, parent_id, name, state, profile, folder, provider, model, mode, via, text,
+	created_at, started_at, ended_at, turns, cost_json, end_reason, error_json`
+
+func scanRun(row scanner) (Run, error) {
+	var r Run
+	var session, parent, cost, failure sql.NullString
+	var created int64
+	var started, ended sql.NullInt64
+	if err := row.Scan(&r.ID, &r.PID, &session, &parent, &r.Name, &r.State, &r.Profile, &r.Folder, &r.Provider, &r.Model, &r.Mode, &r.Via, &r.Text,
+		&created, &started, &ended, &r.Turns, &cost, &r.EndReason, &failure); err != nil {
+		return Run{}, err
+	}
+	r.SessionID, r.ParentID = session.String, parent.String
+	r.CreatedAt, r.StartedAt, r.EndedAt = FromMillis(created), fromNull(started), fromNull(ended)
+	if err := errors.Join(fromJSON(cost, &r.Cost), fromJSON(failure, &r.Error)); err != nil {
+		return Run{}, fmt.Errorf("read run %s: %w", r.ID, err)
+	}
+	return r, nil
+}
+
+func nullText(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// CreateRun saves a new run and sets its PID, and its ID, State (queued) and
+// CreatedAt where it has none. It belongs to whom [Store.TakeOver] named.
+func (s *Store) CreateRun(tx *Tx, r *Run) error {
+	if r.ID == "" {
+		r.ID = sys.NewID()
+	}
+	if r.State == "" {
+		r.State = RunQueued
+	}
+	if r.CreatedAt.IsZero() {
+		r.CreatedAt = s.now()
+	}
+	if err := tx.QueryRow(`INSERT INTO counters (name, value) VALUES ('pid', 1)
+		ON CONFLICT (name) DO UPDATE SET value = value + 1 RETURNING value`).Scan(&r.PID); err != nil {
+		return fmt.Errorf("allot a pid: %w", err)
+	}
+	cost, err := nullJSON(r.Cost)
+	if err != nil {
+		return fmt.Errorf("encode cost: %w", err)
+	}
+	_, err = tx.Exec(`INSERT INTO runs (id, pid, session_id, parent_id, name, state, profile, folder, provider, model, mode, via, text,
+		created_at, started_at, ended_at, turns, cost_json, end_reason, owner) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		r.ID, r.PID, nullText(r.SessionID), nullText(r.ParentID), r.Name, r.State, r.Profile, r.Folder, r.Provider, r.Model, r.Mode, r.Via, r.Text,
+		Millis(r.CreatedAt), nullMillis(r.StartedAt), nullMillis(r.EndedAt), r.Turns, cost, r.EndReason, s.ownerName())
+	if err != nil {
+		return fmt.Errorf("save run: %w", err)
+	}
+	return nil
+}
+
+// Run returns one run, or not_found.
+func (s *Store) Run(ctx context.Context, id string) (Run, error) {
+	var r Run
+	err := s.Read(ctx, func(tx *Tx) (err error) {
+		r, err = scanRun(tx.QueryRow("SELECT "+runColumns+" FROM runs WHERE id = ?", id))
+		return err
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return Run{}, errNotFound("run", id)
+	}
+	return r, err
+}
+
+// Runs lists runs.
+func (s *Store) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
+	where, args := []string{"TRUE"}, []any{}
+	if q.SessionID != "" {
+		where, args = append(where, "session_id = ?"), append(args, q.SessionID)
+	}
+	if q.ParentID != "" {
+		where, args = append(where, "parent_id = ?"), append(args, q.ParentID)
+	}
+	if q.PID != 0 {
+		where, args = append(where, "pid = ?"), append(args, q.PID)
+	}
+	n := limit(q.Limit)
+	if q.Open {
+		where = append(where, openRuns)
+		if q.Limit <= 0 {
+			n = -1
+		}
+	}
+	var all []Run
+	err := s.Read(ctx, func(tx *Tx) (err error) {
+		all, err = queryRuns(tx, "SELECT "+runColumns+" FROM runs WHERE "+strings.Join(where, " AND ")+" ORDER BY pid DESC LIMIT ?", append(args, n)...)
+		return err
+	})
+	return all, err
+}
+
+func queryRuns(tx *Tx, query string, args ...any) ([]Run, error) {
+	rows, err := tx.Query(query, args...)
+	if err != nil {
+		return nil, err
+	}
+	var all []Run
+	for rows.Next() {
+		r, err := scanRun(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, rows.Err()
+}
+
+// UpdateRun changes a run. It fails with not_found, and with conflict when
+// the run is open and another owner has taken it over.
+func (s *Store) UpdateRun(tx *Tx, id string, p RunPatch) error {
+	var failure any
+	if p.Error != nil {
+		text, err := json.Marshal(p.Error)
+		if err != nil {
+			return fmt.Errorf("encode error: %w", err)
+		}
+		failure = string(text)
+	}
+	var cost any
+	if p.Cost != nil {
+		text, err := s.account(tx, id, *p.Cost)
+		if err != nil {
+			return err
+		}
+		cost = text
+	}
+	reopened := false
+	if p.State != nil {
+		if reopened = !p.State.Ended(); !reopened && p.EndedAt == nil {
+			now := s.now()
+			p.EndedAt = &now
+		}
+	}
+	owner := s.ownerName()
+	res, err := tx.Exec(`UPDATE runs SET state = coalesce(?, state), name = coalesce(?, name), provider = coalesce(?, provider), model = coalesce(?, model),
+		mode = coalesce(?, mode), started_at = coalesce(?, started_at), ended_at = CASE WHEN ? THEN NULL ELSE coalesce(?, ended_at) END,
+		turns = coalesce(?, turns), cost_json = coalesce(?, cost_json), end_reason = coalesce(?, end_reason), error_json = coalesce(?, error_json)
+		WHERE id = ? AND (owner IN ('', ?) OR NOT `+openRuns+`)`,
+		p.State, p.Name, p.Provider, p.Model, p.Mode, nullMillis(p.StartedAt), reopened, nullMillis(p.EndedAt), p.Turns, cost, p.EndReason, failure,
+		id, owner)
+	return must(res, err, func() error {
+		var present int
+		if err := tx.QueryRow("SELECT count(*) FROM runs WHERE id = ?", id).Scan(&present); err != nil {
+			return err
+		}
+		if present == 0 {
+			return errNotFound("run", id)
+		}
+		return errTakenOver(id)
+	})
+}
+
+// account puts what a run has cost since its last update into the account of
+// the day, and returns the new total as it is saved.
+func (s *Store) account(tx *Tx, id string, total Cost) (string, error) {
+	var before Cost
+	var text sql.NullString
+	err := tx.QueryRow("SELECT cost_json FROM runs WHERE id = ?", id).Scan(&text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", errNotFound("run", id)
+	}
+	if err == nil {
+		err = fromJSON(text, &before)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the cost of run %s: %w", id, err)
+	}
+	if total != before {
+		if err := spend(tx, s.now(), total.minus(before)); err != nil {
+			return "", fmt.Errorf("account for run %s: %w", id, err)
+		}
+	}
+	encoded, err := json.Marshal(total)
+	return string(encoded), err
+}
+
+// TakeOver makes owner the owner of all open runs and returns them, the oldest
+// first. Whoever holds a [Journal] on one of them from before can append no
+// more. It is called once at start, after the home's lock is held; runs that
+// are created later belong to owner too.
+func (s *Store) TakeOver(ctx context.Context, owner string) ([]Run, error) {
+	var open []Run
+	err := s.Write(ctx, func(tx *Tx) (err error) {
+		if _, err := tx.Exec("UPDATE runs SET owner = ?, token = token + 1, lease_until = NULL WHERE "+openRuns, owner); err != nil {
+			return err
+		}
+		open, err = queryRuns(tx, "SELECT "+runColumns+" FROM runs WHERE "+openRuns+" ORDER BY pid")
+		tx.OnCommit(func() { s.owner.Store(&owner) })
+		return err
+	})
+	return open, err
+}
+
+func (s *Store) ownerName() string {
+	if name := s.owner.Load(); name != nil {
+		return *name
+	}
+	return ""
+}
+
+func errTakenOver(runID string) error {
+	return sys.Errorf(sys.CodeConflict, "The run %s has been taken over, so this step was not recorded.", runID).
+		WithHint("Another Oxios goes on with it; follow it there.")
+}

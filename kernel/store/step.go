@@ -1,0 +1,86 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"time"
+)
+
+// StepKind says what a step does.
+type StepKind string
+
+// The kinds of steps.
+const (
+	StepModel   StepKind = "model"   // a call of a model
+	StepTool    StepKind = "tool"    // a call of a tool
+	StepMessage StepKind = "message" // something that was said to the run
+)
+
+// StepState says how far a step has come.
+type StepState string
+
+// The states of a step, in their order; waiting and started may be skipped.
+const (
+	StepProposed StepState = "proposed"
+	StepWaiting  StepState = "waiting" // for a decision; it had no effect so far
+	StepStarted  StepState = "started" // it may have had its effect
+	StepClosed   StepState = "closed"
+)
+
+// The outcomes of a closed step.
+const (
+	OutcomeOK       = "ok"
+	OutcomeError    = "error"
+	OutcomeDenied   = "denied"
+	OutcomeCut      = "cut"      // the stream ended in the middle
+	OutcomeCanceled = "canceled" // a person stopped it
+	OutcomeUnknown  = "unknown"  // it was started, and nobody knows what became of it
+)
+
+// Step is one step of a run.
+type Step struct {
+	ID         string          `json:"id"`
+	RunID      string          `json:"run_id"`
+	Seq        int             `json:"seq"` // 1, 2, 3 … in the run
+	Kind       StepKind        `json:"kind"`
+	Name       string          `json:"name"`
+	CallID     string          `json:"call_id"` // the model's name for a tool call
+	Args       json.RawMessage `json:"args,omitempty"`
+	State      StepState       `json:"state"`
+	ApprovalID string          `json:"approval_id"`
+	Result     json.RawMessage `json:"result,omitempty"`
+	Outcome    string          `json:"outcome"` // "" until it is closed
+	ProposedAt time.Time       `json:"proposed_at"`
+	StartedAt  *time.Time      `json:"started_at,omitempty"`
+	ClosedAt   *time.Time      `json:"closed_at,omitempty"`
+	AuditSeq   int64           `json:"audit_seq"` // of its intent in the audit chain; 0 for none
+}
+
+// Steps returns the steps of a run in their order. Nothing is returned for a
+// run that does not exist.
+func (s *Store) Steps(ctx context.Context, runID string) ([]Step, error) {
+	var all []Step
+	err := s.Read(ctx, func(tx *Tx) error {
+		rows, err := tx.Query(`SELECT id, run_id, seq, kind, name, call_id, args_json, state, approval_id, result_json, outcome,
+			proposed_at, started_at, closed_at, audit_seq FROM steps WHERE run_id = ? ORDER BY seq`, runID)
+		if err != nil {
+			return err
+		}
+		for rows.Next() {
+			var t Step
+			var args, result sql.NullString
+			var proposed int64
+			var started, closed sql.NullInt64
+			if err := rows.Scan(&t.ID, &t.RunID, &t.Seq, &t.Kind, &t.Name, &t.CallID, &args, &t.State, &t.ApprovalID, &result, &t.Outcome,
+				&proposed, &started, &closed, &t.AuditSeq); err != nil {
+				return err
+			}
+			t.Args, t.Result = fromRaw(args), fromRaw(result)
+			t.ProposedAt, t.StartedAt, t.ClosedAt = FromMillis(proposed), fromNull(started), fromNull(closed)
+			all = append(all, t)
+		}
+		return rows.Err()
+	})
+	return all, err
+}

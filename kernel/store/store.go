@@ -1,0 +1,187 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"oxios/kernel/sys"
+
+	_ "modernc.org/sqlite" // registers the driver
+)
+
+// readerCount bounds how many reads run at once; more of them wait. Each
+// reader is opened at its first use and keeps up to 2 MB of pages.
+const readerCount = 4
+
+// Options are the parts that a [Store] is given. The zero value works.
+type Options struct {
+	Clock sys.Clock    // nil: the real time
+	Log   *slog.Logger // nil: nothing is logged
+}
+
+// Store is an open database. Its methods may be called from any goroutine.
+type Store struct {
+	path  string
+	clock sys.Clock
+	log   *slog.Logger
+
+	owner atomic.Pointer[string] // who took the runs over; nil before TakeOver
+
+	writerDB *sql.DB
+	readerDB *sql.DB
+	w        *writer
+
+	readers chan *conn    // readerCount places; nil for one not opened yet
+	closed  chan struct{} // closed by Close
+	once    sync.Once
+}
+
+// Open opens the database at path and creates or migrates it where needed. It
+// starts one goroutine, the writer, which [Store.Close] ends and waits for.
+//
+// Its errors are [sys.Error] values: newer_database when a newer Oxios wrote
+// the file, unavailable when it is damaged or not a database, disk_full, busy.
+// In all of these cases the file keeps its content.
+func Open(ctx context.Context, path string, o Options) (*Store, error) {
+	return open(ctx, path, o, migrationFiles())
+}
+
+func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	if err := touch(path); err != nil {
+		return nil, err
+	}
+	s := &Store{path: path, clock: o.Clock, log: o.Log, closed: make(chan struct{}), readers: make(chan *conn, readerCount)}
+	if s.writerDB, err = sql.Open("sqlite", dsn(path, "_pragma=busy_timeout(5000)&_txlock=immediate")); err != nil {
+		return nil, fmt.Errorf("open database %q: %w", path, err)
+	}
+	if s.readerDB, err = sql.Open("sqlite", dsn(path, "mode=ro&_pragma=query_only(1)&_pragma=busy_timeout(5000)")); err != nil {
+		return nil, errors.Join(fmt.Errorf("open database %q: %w", path, err), s.writerDB.Close())
+	}
+	c, err := s.openWriter(ctx, migrations)
+	if err != nil {
+		return nil, errors.Join(err, s.readerDB.Close(), s.writerDB.Close())
+	}
+	for range readerCount {
+		s.readers <- nil
+	}
+	s.w = newWriter(c, o.Log)
+	go s.w.run()
+	return s, nil
+}
+
+// openWriter brings the database up to date and prepares the one connection
+// that writes.
+func (s *Store) openWriter(ctx context.Context, migrations fs.FS) (*conn, error) {
+	raw, err := s.writerDB.Conn(ctx)
+	if err != nil {
+		return nil, unreadable(s.path, err)
+	}
+	// The version is read before anything is set: a file of a newer Oxios, or one that is no database, stays as it is.
+	if err := migrate(ctx, raw, s.path, migrations, s.log); err != nil {
+		return nil, errors.Join(err, raw.Close())
+	}
+	for _, pragma := range []string{
+		"PRAGMA journal_mode = WAL",
+		"PRAGMA synchronous = FULL",
+		"PRAGMA fullfsync = 1",            // macOS: fsync alone stops at the drive's cache
+		"PRAGMA checkpoint_fullfsync = 1", // the same for the main file
+		"PRAGMA foreign_keys = ON",
+		"PRAGMA secure_delete = ON", // what a person deletes is overwritten
+		"PRAGMA temp_store = MEMORY",
+		"PRAGMA journal_size_limit = 67108864",
+	} {
+		if _, err := raw.ExecContext(ctx, pragma); err != nil {
+			return nil, errors.Join(classify(fmt.Errorf("%s: %w", pragma, err)), raw.Close())
+		}
+	}
+	return newConn(raw), nil
+}
+
+// Close refuses new calls, waits for the writes and reads under way, and
+// closes the database. A second call does nothing.
+func (s *Store) Close() error {
+	var err error
+	s.once.Do(func() {
+		close(s.closed)
+		s.w.close()
+		for range readerCount {
+			if c := <-s.readers; c != nil {
+				err = errors.Join(err, c.close())
+			}
+		}
+		// The writer goes last: the last connection to close moves the log into the main file, and readers may not write.
+		err = errors.Join(err, s.readerDB.Close(), s.w.c.close(), s.writerDB.Close())
+	})
+	return err
+}
+
+// Path returns the absolute path of the database file.
+func (s *Store) Path() string { return s.path }
+
+// Check reads the whole database and reports damage, for doctor: it takes
+// about a second per gigabyte. It returns nil when the database is sound.
+func (s *Store) Check(ctx context.Context) error {
+	return s.Read(ctx, func(tx *Tx) error {
+		var verdict string
+		if err := tx.QueryRow("PRAGMA quick_check(1)").Scan(&verdict); err != nil {
+			return err
+		}
+		if verdict != "ok" {
+			return unreadable(s.path, errors.New(verdict))
+		}
+		return nil
+	})
+}
+
+func errClosed() error {
+	return sys.Errorf(sys.CodeUnavailable, "The database is closed.").WithHint("Oxios is shutting down; start it again.")
+}
+
+// touch makes sure that path is a file of ours or a new one, private to its
+// owner, before SQLite looks at it.
+func touch(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return sys.Errorf(sys.CodeUnavailable, "The database %s cannot be opened: %w.", path, err).
+			WithHint("Check that the folder exists and that you own it.")
+	}
+	defer f.Close()
+	head := make([]byte, 16)
+	switch n, err := io.ReadFull(f, head); {
+	case errors.Is(err, io.EOF):
+		return nil // empty: SQLite takes it for a new database, and so do we
+	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
+		return unreadable(path, err)
+	case string(head[:n]) != "SQLite format 3\x00":
+		return unreadable(path, errors.New("it is not a database"))
+	}
+	return nil
+}
+
+// dsn names a file in the form that SQLite reads parameters from. Escaping
+// keeps a path with ? or % from being taken for parameters.
+func dsn(path, query string) string {
+	p := filepath.ToSlash(path)
+	if !strings.HasPrefix(p, "/") {
+		p = "/" + p // a Windows drive letter
+	}
+	return (&url.URL{Scheme: "file", Path: p, RawQuery: query}).String()
+}

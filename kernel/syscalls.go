@@ -1,0 +1,95 @@
+package kernel
+
+import "oxios/kernel/security"
+
+// Syscall is one row of the table of system calls: what a call needs and how it
+// is recorded. Nothing reaches a subsystem but through a row.
+type Syscall struct {
+	Name   string          // "exec.shell": the API and the method, as on the wire
+	Domain security.Domain // which part of the caller's capability space is asked
+	Rights security.Rights // what it must hold there
+	Person bool            // only the person: closed to every agent, whatever its rights
+	Audit  security.Action // how the chain names it; "": the person's calls are not recorded, or record themselves
+	Undo   bool            // the effect can be undone
+}
+
+// The table. Its order is that of the APIs.
+var syscalls = table(
+	Syscall{Name: "state.sessions", Domain: security.DomainState, Rights: security.R},
+	Syscall{Name: "state.session", Domain: security.DomainState, Rights: security.R},
+	Syscall{Name: "state.updateSession", Domain: security.DomainState, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
+	Syscall{Name: "state.deleteSession", Domain: security.DomainState, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
+	Syscall{Name: "state.exportSession", Domain: security.DomainState, Rights: security.R, Person: true},
+
+	Syscall{Name: "agents.submit", Domain: security.DomainAgents, Rights: security.X, Person: true, Audit: security.ActionAgentSpawn},
+	Syscall{Name: "agents.continue", Domain: security.DomainAgents, Rights: security.X, Person: true, Audit: security.ActionAgentSpawn},
+	Syscall{Name: "agents.list", Domain: security.DomainAgents, Rights: security.R},
+	Syscall{Name: "agents.run", Domain: security.DomainAgents, Rights: security.R},
+	Syscall{Name: "agents.wait", Domain: security.DomainAgents, Rights: security.R},
+	Syscall{Name: "agents.kill", Domain: security.DomainAgents, Rights: security.X, Person: true, Audit: security.ActionAgentExit},
+	Syscall{Name: "agents.pause", Domain: security.DomainAgents, Rights: security.X, Person: true, Audit: security.ActionConfigChange},
+	Syscall{Name: "agents.queued", Domain: security.DomainAgents, Rights: security.R},
+	Syscall{Name: "agents.unqueue", Domain: security.DomainAgents, Rights: security.W, Person: true},
+	Syscall{Name: "agents.changes", Domain: security.DomainAgents, Rights: security.R},
+
+	Syscall{Name: "security.approvals", Domain: security.DomainSecurity, Rights: security.R},
+	Syscall{Name: "security.approval", Domain: security.DomainSecurity, Rights: security.R},
+	Syscall{Name: "security.approve", Domain: security.DomainSecurity, Rights: security.W, Person: true},
+	Syscall{Name: "security.deny", Domain: security.DomainSecurity, Rights: security.W, Person: true},
+	Syscall{Name: "security.revoke", Domain: security.DomainSecurity, Rights: security.W, Person: true},
+	Syscall{Name: "security.policy", Domain: security.DomainSecurity, Rights: security.R},
+	Syscall{Name: "security.tools", Domain: security.DomainSecurity, Rights: security.R},
+	Syscall{Name: "security.setTool", Domain: security.DomainSecurity, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
+	Syscall{Name: "security.audit", Domain: security.DomainSecurity, Rights: security.R},
+	Syscall{Name: "security.verifyAudit", Domain: security.DomainSecurity, Rights: security.R},
+
+	Syscall{Name: "exec.read", Domain: security.DomainExec, Rights: security.R},
+	Syscall{Name: "exec.write", Domain: security.DomainExec, Rights: security.W, Audit: security.ActionToolCall},
+	Syscall{Name: "exec.edit", Domain: security.DomainExec, Rights: security.W, Audit: security.ActionToolCall},
+	Syscall{Name: "exec.grep", Domain: security.DomainExec, Rights: security.R},
+	Syscall{Name: "exec.find", Domain: security.DomainExec, Rights: security.R},
+	Syscall{Name: "exec.ls", Domain: security.DomainExec, Rights: security.R},
+	Syscall{Name: "exec.shell", Domain: security.DomainExec, Rights: security.X, Audit: security.ActionToolCall},
+	Syscall{Name: "exec.structured", Domain: security.DomainExec, Rights: security.X, Audit: security.ActionToolCall},
+	Syscall{Name: "exec.jobs", Domain: security.DomainExec, Rights: security.R},
+	Syscall{Name: "exec.jobLog", Domain: security.DomainExec, Rights: security.R},
+	Syscall{Name: "exec.killJob", Domain: security.DomainExec, Rights: security.X, Audit: security.ActionToolCall},
+	Syscall{Name: "exec.folder", Domain: security.DomainExec, Rights: security.R, Person: true},
+
+	Syscall{Name: "infra.events", Domain: security.DomainInfra, Rights: security.R},
+	Syscall{Name: "infra.status", Domain: security.DomainInfra, Rights: security.R},
+	Syscall{Name: "infra.config", Domain: security.DomainInfra, Rights: security.R},
+	Syscall{Name: "infra.setConfig", Domain: security.DomainInfra, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
+	Syscall{Name: "infra.providers", Domain: security.DomainLLM, Rights: security.R},
+	Syscall{Name: "infra.saveProvider", Domain: security.DomainLLM, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
+	Syscall{Name: "infra.removeProvider", Domain: security.DomainLLM, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
+	Syscall{Name: "infra.models", Domain: security.DomainLLM, Rights: security.R},
+	Syscall{Name: "infra.setFavourite", Domain: security.DomainLLM, Rights: security.W, Person: true},
+	Syscall{Name: "infra.useModel", Domain: security.DomainLLM, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
+	Syscall{Name: "infra.testProvider", Domain: security.DomainLLM, Rights: security.X, Person: true, Audit: security.ActionOther},
+	Syscall{Name: "infra.discover", Domain: security.DomainLLM, Rights: security.R, Person: true},
+	Syscall{Name: "infra.startDemo", Domain: security.DomainLLM, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
+	Syscall{Name: "infra.finishOnboarding", Domain: security.DomainInfra, Rights: security.W, Person: true},
+	Syscall{Name: "infra.doctor", Domain: security.DomainInfra, Rights: security.R},
+	Syscall{Name: "infra.reportFocus", Domain: security.DomainInfra, Rights: security.W, Person: true},
+
+	// No method of the Handle: the loop's own call, made for the agent.
+	Syscall{Name: "llm.complete", Domain: security.DomainLLM, Rights: security.X, Audit: security.ActionToolCall},
+)
+
+func table(rows ...Syscall) map[string]Syscall {
+	t := make(map[string]Syscall, len(rows))
+	for _, r := range rows {
+		t[r.Name] = r
+	}
+	return t
+}
+
+// Syscalls returns the table of system calls by name. It is a copy.
+func Syscalls() map[string]Syscall {
+	t := make(map[string]Syscall, len(syscalls))
+	for n, r := range syscalls {
+		t[n] = r
+	}
+	return t
+}

@@ -1,0 +1,130 @@
+package kernel
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"golang.org/x/text/encoding/korean"
+
+	"oxios/kernel/security"
+	"oxios/kernel/sys"
+)
+
+func cp949(t testing.TB, s string) []byte {
+	t.Helper()
+	raw, err := korean.EUCKR.NewEncoder().Bytes([]byte(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+func TestEncodingIsFoundAndWrittenBackAsItWas(t *testing.T) {
+	t.Parallel()
+	const text = "안녕하세요, 똠방각하.\r\nhello\n"
+	for name, raw := range map[textEncoding][]byte{
+		encUTF8:    []byte(text),
+		encUTF8BOM: []byte("\xEF\xBB\xBF" + text),
+		encCP949:   cp949(t, text),
+		encUTF16LE: append([]byte{0xFF, 0xFE}, utf16le(text)...),
+	} {
+		got, enc, err := decodeText(raw)
+		if err != nil || got != text || enc != name {
+			t.Errorf("%s: got %q as %s, %v", name, got, enc, err)
+			continue
+		}
+		back, err := enc.encode(got)
+		if err != nil || !bytes.Equal(back, raw) {
+			t.Errorf("%s: got % x back, %v, want % x", name, back, err, raw)
+		}
+	}
+}
+
+func utf16le(s string) []byte {
+	var out []byte
+	for _, r := range s {
+		out = append(out, byte(r), byte(r>>8))
+	}
+	return out
+}
+
+func TestKoreanAfterALongAsciiStartIsStillCP949(t *testing.T) {
+	t.Parallel()
+	raw := append(bytes.Repeat([]byte("plain ascii\n"), 20000), cp949(t, "끝\n")...)
+	text, enc, err := decodeText(raw)
+	if err != nil || enc != encCP949 || !strings.HasSuffix(text, "끝\n") {
+		t.Errorf("got %s, %v, ending %q", enc, err, text[len(text)-4:])
+	}
+}
+
+func TestWhatIsNoTextIsSaidToBeBinary(t *testing.T) {
+	t.Parallel()
+	for name, raw := range map[string][]byte{
+		"png":     []byte("\x89PNG\r\n\x1a\n\x00\x00"),
+		"pdf":     []byte("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"),
+		"latin-1": []byte("caf\xe9\n"),
+		"zeros":   make([]byte, 100),
+	} {
+		var binary *errBinary
+		if _, enc, err := decodeText(raw); !errors.As(err, &binary) {
+			t.Errorf("%s: got %s, %v, want binary", name, enc, err)
+		}
+	}
+}
+
+func TestCharacterThatTheEncodingLacksIsNamed(t *testing.T) {
+	t.Parallel()
+	_, err := encCP949.encode("가\n나 😀\n")
+	if sys.CodeOf(err) != sys.CodeInvalid || !strings.Contains(err.Error(), "😀") || !strings.Contains(err.Error(), "line 2") {
+		t.Errorf("got %v, want it to name the character and its line", err)
+	}
+}
+
+func TestCutNeverSplitsACharacter(t *testing.T) {
+	t.Parallel()
+	for n := range 10 {
+		if got := cutText("가나다", n); len(got) > n || strings.ToValidUTF8(got, "?") != got {
+			t.Errorf("%d: got %q", n, got)
+		}
+	}
+}
+
+func TestDiffIsCutAtALineAndSaysSo(t *testing.T) {
+	t.Parallel()
+	diff := unifiedDiff("a.txt", "", strings.Repeat("a line\n", 100000))
+	got := capDiff(diff, maxCardDiff)
+	lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
+	if len(got) > maxCardDiff+200 || !strings.HasPrefix(lines[len(lines)-1], `\ The rest`) || lines[len(lines)-2] != "+a line" {
+		t.Errorf("got %d bytes ending in %q", len(got), lines[len(lines)-2:])
+	}
+}
+
+func TestCountsOfAChangeAreThoseOfItsLines(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		before, after  string
+		added, removed int
+	}{
+		{"", "a\nb", 2, 0}, {"a\nb\nc\n", "a\nX\nc\n", 1, 1}, {"a\n", "", 0, 1}, {"a\n", "a\n", 0, 0}, {"a", "a\n", 1, 1},
+	} {
+		if added, removed := countChanged(c.before, c.after); added != c.added || removed != c.removed {
+			t.Errorf("%q to %q: got +%d -%d, want +%d -%d", c.before, c.after, added, removed, c.added, c.removed)
+		}
+	}
+}
+
+func TestSecretThatBeginsInTheLastPartOfALogIsMasked(t *testing.T) {
+	t.Parallel()
+	k := &Kernel{redact: security.NewRedactor()}
+	const log = "before\ntoken=ghp_16C7e42F292c6912E7710c838347Ae178B4a\nafter\n"
+	for at := range log {
+		if got := k.maskedAfter([]byte(log[:at]), []byte(log[at:])); strings.Contains(got, "8347Ae178") || !strings.HasSuffix(got, log[max(at, len(log)-6):]) {
+			t.Errorf("from %d: got %q", at, got)
+		}
+	}
+	if got := k.maskedAfter([]byte("one\n"), []byte("two\n")); got != "two\n" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,57 @@
+// Package tools is what agents act with: one file a tool, each of them bound to
+// the Handle of one run.
+//
+// It promises that a tool does nothing but make calls of its Handle, so that
+// nothing reaches the machine around the guard; that arguments which do not fit
+// a tool's schema do nothing and are answered with what is wrong and what fits;
+// and that what the person switched off, or the agent has no right to, is not
+// offered.
+package tools
+
+import (
+	"context"
+	"slices"
+
+	"oxios/kernel"
+	"oxios/kernel/agent"
+)
+
+// maker describes a tool and makes it for a run.
+type maker struct {
+	name, domain string
+	calls        []string // the system calls that it makes; the agent needs the right to one of them
+	about        string   // in one sentence, for a person and for the index
+	make         func(*kernel.Handle, kernel.Workplace) agent.Tool
+}
+
+// makers are all tools, in the order in which they are offered.
+var makers = []maker{readMaker, writeMaker, editMaker, grepMaker, findMaker, lsMaker, execMaker}
+
+// New returns what a run may use, made from the run's own Handle. The goal is
+// not looked at while there are so few tools that all of them are offered.
+func New(ctx context.Context, h *kernel.Handle, _ string) (agent.Toolset, error) {
+	at, err := h.Workplace(ctx)
+	if err != nil {
+		return agent.Toolset{}, err
+	}
+	var offered []maker
+	var set agent.Toolset
+	for _, m := range makers {
+		if slices.Contains(at.ToolsOff, m.name) || !slices.ContainsFunc(m.calls, h.May) {
+			continue
+		}
+		offered = append(offered, m)
+		set.Tools = append(set.Tools, m.make(h, at))
+	}
+	set.Index, set.Manifest = index(offered), manifest(offered, at)
+	return set, nil
+}
+
+// Catalogue lists all tools, for the settings.
+func Catalogue() []kernel.ToolInfo {
+	out := make([]kernel.ToolInfo, len(makers))
+	for i, m := range makers {
+		out[i] = kernel.ToolInfo{Name: m.name, Description: m.about, Domain: m.domain, On: true}
+	}
+	return out
+}

@@ -1,0 +1,56 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+
+	"oxios/kernel"
+	"oxios/kernel/agent"
+)
+
+type writeArgs struct {
+	Path    string `json:"path" jsonschema:"file to write, relative to the folder or absolute; missing folders are made"`
+	Content string `json:"content" jsonschema:"the whole new content"`
+}
+
+var writeMaker = maker{
+	name: "write", domain: "exec", calls: []string{"exec.write"},
+	about: "Writes a whole file, new or in place of an old one.",
+	make: func(h *kernel.Handle, _ kernel.Workplace) agent.Tool {
+		return newTool("write", "Writes a whole file. An existing file is replaced, and keeps its mode and encoding. "+
+			"To change a part of a file, use edit.", nil,
+			func(in writeArgs) string { return titled("Write", in.Path) },
+			func(ctx context.Context, in writeArgs) (agent.Result, error) {
+				e, err := h.Exec.Write(ctx, kernel.WriteArgs(in))
+				if err != nil {
+					return agent.Result{}, err
+				}
+				how := fmt.Sprintf("changed, %s", changed(e))
+				switch {
+				case e.Created:
+					how = fmt.Sprintf("created, %s", count(e.Added, "line"))
+				case e.Added+e.Removed == 0:
+					how = "it had this content already"
+				}
+				return agent.Result{Text: fmt.Sprintf("Wrote %s: %s, %d bytes%s.", e.Path, how, e.Bytes, inEncoding(e)), Title: "Wrote " + e.Path}, nil
+			})
+	},
+}
+
+func changed(e kernel.FileEffect) string {
+	return fmt.Sprintf("%s added, %d removed", count(e.Added, "line"), e.Removed)
+}
+
+func inEncoding(e kernel.FileEffect) string {
+	if e.Encoding == "utf-8" || e.Encoding == "" {
+		return ""
+	}
+	return ", in " + e.Encoding + " as before"
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
