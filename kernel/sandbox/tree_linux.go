@@ -58,7 +58,9 @@ func (r *Runner) sweepOrphans(helper int) {
 	deadline := time.Now().Add(termGrace)
 	for time.Now().Before(deadline) {
 		found := false
-		for _, pid := range children(os.Getpid()) {
+		// Only a walk over all processes finds each one: the list of children
+		// may leave some out while another child ends.
+		for _, pid := range childrenByScan(os.Getpid()) {
 			env, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 			if !strings.Contains("\x00"+string(env), mark) {
 				continue
@@ -102,7 +104,9 @@ func readStat(pid int) (stat, error) {
 	return st, nil
 }
 
-// children returns the child processes of pid, zombies too.
+// children returns the child processes of pid, zombies too. While a child or a
+// thread of pid ends, others may be left out (proc_pid_children(5)): who must
+// find all asks again, or asks [childrenByScan].
 func children(pid int) []int {
 	dir := "/proc/" + strconv.Itoa(pid) + "/task"
 	tasks, err := readNames(dir)
@@ -124,6 +128,8 @@ func children(pid int) []int {
 	return out
 }
 
+// childrenByScan returns the child processes of pid, zombies too, and leaves
+// none out. It reads the state of every process of the machine.
 func childrenByScan(pid int) []int {
 	names, _ := readNames("/proc")
 	var out []int
