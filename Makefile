@@ -25,9 +25,9 @@ KERNEL_SOURCES := $(shell find kernel build/gen -name '*.go' 2>/dev/null)
 FRONTEND_SOURCES := $(shell find frontend -type d \( -name node_modules -o -path frontend/dist -o -path frontend/wailsjs -o -path frontend/e2e -o -name test-results \) -prune \
 	-o -type f \( -path 'frontend/src/*' -o -path 'frontend/public/*' -o -name 'vite.config.*' -o -name 'svelte.config.*' -o -name 'tsconfig*.json' -o -name index.html -o -name package.json \) -print 2>/dev/null)
 
-.PHONY: help run test check format generate build bench clean
+.PHONY: help run test check format generate build package package-windows bench clean
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## Build everything and open the app; without a display, serve its page
 	@build/run.sh
@@ -39,6 +39,7 @@ test: toolchain packages-test check frontend/dist/index.html bin/oxios bin/oxios
 	$(BINARIES) go test -race -timeout 20m ./...
 	$(BINARIES) $(SCREEN) go test -tags $(DESKTOP) -timeout 10m ./app/...
 	$(BINARIES) $(SCREEN) go test -tags desktoptest -timeout 10m -count=1 ./app/desktop/...
+	$(BINARIES) $(SCREEN) go test -tags packagetest -timeout 10m -count=1 ./build/package
 	$(BINARIES) $(BROWSER) $(SCREEN) $(NPM) run test:e2e
 
 check: toolchain packages-check frontend/node_modules/.installed ## Fast: format, lint, import rules, generated code up to date
@@ -46,8 +47,8 @@ check: toolchain packages-check frontend/node_modules/.installed ## Fast: format
 	go run ./build/gen -check
 	CGO_ENABLED=0 go test -run '^TestRepository' .
 	CGO_ENABLED=0 $(TOOL) golangci-lint run
-	$(TOOL) golangci-lint run --build-tags $(DESKTOP),desktoptest . ./app/...
-	shellcheck .ci/run build/*.sh
+	$(TOOL) golangci-lint run --build-tags $(DESKTOP),desktoptest,packagetest . ./app/... ./build/...
+	shellcheck .ci/run build/*.sh build/package/*.sh build/package/postrm
 	cd frontend && npx --no-install prettier --check --log-level warn .
 	$(NPM) run lint
 	$(NPM) run check
@@ -59,6 +60,15 @@ format: frontend/node_modules/.installed ## Rewrite Go and front end in the one 
 generate: ## Write the code that follows from the kernel's API anew
 	go run ./build/gen
 
+# What is handed out names no folder of the machine that built it, and the window, which shows what others wrote, is hard to aim at.
+package: toolchain packages-build generated frontend/dist/index.html ## bin/oxios.deb, for Debian and Ubuntu
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/release/oxios .
+	go build -trimpath -buildmode=pie -tags $(DESKTOP) -ldflags '$(LDFLAGS) -extldflags "-Wl,-z,relro,-z,now"' -o bin/release/oxios-desktop .
+	build/package/deb.sh $(VERSION) bin/release bin/oxios.deb
+
+package-windows: toolchain packages-windows generated frontend/dist/index.html ## bin/oxios-setup.exe, which nobody has tried on Windows yet
+	build/package/windows.sh $(VERSION) bin/oxios-setup.exe
+
 bench: toolchain bin/oxios ## Measure, each figure beside its peer or limit
 	$(BINARIES) go test -run '^$$' -bench . -benchmem -timeout 60m ./...
 
@@ -68,7 +78,7 @@ clean: ## Remove what make built or installed here
 
 # What the targets above stand on.
 
-.PHONY: toolchain packages-build packages-check packages-test generated
+.PHONY: toolchain packages-build packages-check packages-test packages-windows generated
 toolchain:
 	@build/toolchain.sh
 
@@ -79,7 +89,10 @@ packages-check:
 	@build/packages.sh build check
 
 packages-test:
-	@build/packages.sh build check test
+	@build/packages.sh build check test package
+
+packages-windows:
+	@build/packages.sh windows
 
 generated: bin/.generated
 

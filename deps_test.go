@@ -28,11 +28,12 @@ var mayImport = map[string][]string{
 	"kernel/demo": nil, // a peer on the wire, never a part of the kernel
 
 	// 2: mechanisms
-	"kernel/event":   {"kernel/sys"},
-	"kernel/store":   {"kernel/sys"},
-	"kernel/git":     {"kernel/sys"},
-	"kernel/llm":     {"kernel/sys"},
-	"kernel/sandbox": {"kernel/sys"},
+	"kernel/event":    {"kernel/sys"},
+	"kernel/store":    {"kernel/sys"},
+	"kernel/git":      {"kernel/sys"},
+	"kernel/llm":      {"kernel/sys"},
+	"kernel/sandbox":  {"kernel/sys"},
+	"kernel/document": {"kernel/sys"},
 
 	// 3: subsystems
 	"kernel/security":  ground(),
@@ -56,7 +57,7 @@ var mayImport = map[string][]string{
 
 	// 6: the facade
 	"kernel": {
-		"kernel/sys", "kernel/event", "kernel/store", "kernel/git", "kernel/llm", "kernel/sandbox",
+		"kernel/sys", "kernel/event", "kernel/store", "kernel/git", "kernel/llm", "kernel/sandbox", "kernel/document",
 		"kernel/security", "kernel/limit", "kernel/schedule", "kernel/space", "kernel/persona", "kernel/memory", "kernel/knowledge",
 		"kernel/skill", "kernel/mcp", "kernel/a2a", "kernel/browser", "kernel/ouroboros", "kernel/agent", "kernel/orchestrator",
 	},

@@ -39,22 +39,28 @@ func main() {
 // open builds the kernel of a home for the face that will own it.
 func open(ctx context.Context, home, owner string, log *slog.Logger) (*kernel.Kernel, error) {
 	return kernel.Open(ctx, kernel.Options{
-		Home: home, Version: version, Owner: owner, Helper: helper(), Log: log,
+		Home: home, Version: version, Owner: owner, Helper: helper(), Window: window(), Log: log,
 		Tools: tools.New, Catalogue: tools.Catalogue(), Demo: cli.StartDemo,
 	})
 }
 
 // helper is the static binary that runs commands contained: this one, or the
 // one beside the desktop's.
-func helper() string {
+func helper() string { return program("oxios", !desktop.Built) }
+
+// window is the program with the window: this one, or the one beside it.
+func window() string { return program("oxios-desktop", desktop.Built) }
+
+// program is the path of this program, or of the one called name beside it; ""
+// when that is not there.
+func program(name string, this bool) string {
 	self, err := os.Executable()
 	if err != nil {
 		return ""
 	}
-	if !desktop.Built {
+	if this {
 		return self
 	}
-	name := "oxios"
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}

@@ -11,8 +11,11 @@ for group in "$@"; do
 	check) wanted+=(shellcheck) ;;
 	# xauth is only recommended by xvfb, and xvfb-run does not start without it.
 	test) wanted+=(xvfb xauth dbus dbus-x11 webkit2gtk-driver chromium openbox xdotool wmctrl scrot) ;;
+	# What looks at the package and opens what it installs: gio, gtk-launch and xdg-open stand for a desktop, systemd for its service.
+	package) wanted+=(lintian fakeroot desktop-file-utils appstream xdg-utils libglib2.0-bin libgtk-3-bin systemd) ;;
+	windows) wanted+=(nsis) ;;
 	*)
-		echo "packages.sh: no group is called $group (make, build, check, test)" >&2
+		echo "packages.sh: no group is called $group (make, build, check, test, package, windows)" >&2
 		exit 2
 		;;
 	esac

@@ -19,12 +19,17 @@ const maxMessage = 1 << 20
 // Submit is a message for an agent.
 type Submit struct {
 	SessionID string `json:"session_id,omitempty"` // "" begins a conversation
+	InsteadOf string `json:"instead_of,omitempty"` // a run: the message stands beside it, as another branch; with no text it is said again
 	Text      string `json:"text"`
 	Folder    string `json:"folder,omitempty"` // "" keeps the conversation's, or the configured one
 	Provider  string `json:"provider,omitempty"`
-	Model     string `json:"model,omitempty"` // "" keeps the conversation's, or the default
+	Model     string `json:"model,omitempty"` // "" keeps the conversation's, or the default; with InsteadOf it is for this answer alone
 	Mode      string `json:"mode,omitempty"`  // ask, guarded, autonomous (or auto)
 	Via       string `json:"via,omitempty"`   // the face; default that of the caller
+
+	// Attachments are ids of [StateAPI.Attach]. A message that stands instead of
+	// another one has the attachments of that one where this is null.
+	Attachments []string `json:"attachments,omitempty"`
 }
 
 // Submitted says what became of a message.
@@ -68,7 +73,8 @@ type RunResult struct {
 	RunID        string          `json:"run_id"`
 	AgentID      string          `json:"agent_id"` // the same as run_id: an agent is its run
 	State        RunState        `json:"state"`
-	PhaseReached string          `json:"phase_reached"` // chat, until work follows the protocol
+	Status       string          `json:"status,omitempty"` // how the answer came about: "" as it should, forced by the limit of turns, cut
+	PhaseReached string          `json:"phase_reached"`    // chat, until work follows the protocol
 	Output       string          `json:"output"`
 	Error        *sys.Error      `json:"error,omitempty"`
 	Cost         Cost            `json:"cost"`
@@ -80,25 +86,37 @@ type RunResult struct {
 // Submit hands a message to an agent. In a conversation whose agent is still
 // working the message is queued: it joins the run before its next model call.
 func (a *AgentsAPI) Submit(ctx context.Context, m Submit) (Submitted, error) {
-	meta := map[string]any{"session_id": m.SessionID, "bytes": len(m.Text)}
+	meta := map[string]any{"session_id": m.SessionID, "bytes": len(m.Text), "attachments": len(m.Attachments)}
+	if m.InsteadOf != "" {
+		meta["instead_of"] = m.InsteadOf
+	}
 	return guard(ctx, a.caller, action{call: "agents.submit", resource: "session:" + orElse(m.SessionID, "new"), meta: meta}, func(ctx context.Context) (Submitted, error) {
 		if m.Via == "" {
 			m.Via = a.who.Via
+		}
+		if err := a.k.fits(ctx, m.Attachments); err != nil {
+			return Submitted{}, err
 		}
 		return a.k.submit(ctx, m, a.scope)
 	})
 }
 
 // Continue goes on where a run was stopped, cut, interrupted or ended by its
-// limit, as a new run of the same conversation.
+// limit, as a new run behind it. What followed there already stays, as another
+// branch.
 func (a *AgentsAPI) Continue(ctx context.Context, runID string) (Submitted, error) {
 	return guard(ctx, a.caller, action{call: "agents.continue", resource: "run:" + runID}, func(ctx context.Context) (Submitted, error) {
-		r, err := a.k.store.Run(ctx, runID)
+		r, err := a.k.run(ctx, runID)
 		if err != nil {
 			return Submitted{}, err
 		}
 		if !r.State.Ended() {
 			return Submitted{}, sys.Errorf(sys.CodeConflict, "That run has not ended, so there is nothing to continue.")
+		}
+		if a.k.runs.inSession(r.SessionID) == "" {
+			if err := a.k.setHead(ctx, r.SessionID, r.ID); err != nil {
+				return Submitted{}, err
+			}
 		}
 		return a.k.submit(ctx, Submit{SessionID: r.SessionID, Text: a.k.continueText(), Via: a.who.Via}, a.scope)
 	})
@@ -120,6 +138,9 @@ func (a *AgentsAPI) List(ctx context.Context, q ProcessQuery) ([]Process, error)
 		}
 		out := []Process{}
 		for _, r := range list {
+			if r = a.k.unwritten.over(r); r.State.Ended() && !q.All {
+				continue
+			}
 			if a.who.Kind == sys.KindAgent && r.ID != a.who.ID {
 				continue // an agent sees itself; its children come with forks
 			}
@@ -166,7 +187,7 @@ func (k *Kernel) process(ctx context.Context, r Run) (Process, error) {
 // Run returns one run with its steps and what it changed.
 func (a *AgentsAPI) Run(ctx context.Context, id string) (RunView, error) {
 	return guard(ctx, a.caller, action{call: "agents.run", resource: "run:" + id}, func(ctx context.Context) (RunView, error) {
-		r, err := a.k.store.Run(ctx, id)
+		r, err := a.k.run(ctx, id)
 		if err != nil {
 			return RunView{}, err
 		}
@@ -190,7 +211,7 @@ func (a *AgentsAPI) Wait(ctx context.Context, id string) (RunResult, error) {
 }
 
 func (k *Kernel) result(ctx context.Context, id string) (RunResult, error) {
-	r, err := k.store.Run(ctx, id)
+	r, err := k.run(ctx, id)
 	if err != nil {
 		return RunResult{}, err
 	}
@@ -199,9 +220,9 @@ func (k *Kernel) result(ctx context.Context, id string) (RunResult, error) {
 	if err != nil {
 		return res, err
 	}
-	for _, m := range msgs {
+	for _, m := range k.unwritten.messages(r.SessionID, msgs) {
 		if m.RunID == id && m.Role == "assistant" {
-			res.Response, res.Output, res.Demo = m.Content, m.Content, m.Demo
+			res.Response, res.Output, res.Status, res.Demo = m.Content, m.Content, m.Status, m.Demo
 		}
 	}
 	changes, err := k.changes(ctx, id)
@@ -258,7 +279,7 @@ func (k *Kernel) runID(ctx context.Context, id string) (string, error) {
 
 // endIdle stops a run that nobody works on, as one that waits in the journal.
 func (k *Kernel) endIdle(ctx context.Context, id string) error {
-	r, err := k.store.Run(ctx, id)
+	r, err := k.run(ctx, id)
 	if err != nil {
 		return err
 	}

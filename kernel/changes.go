@@ -9,6 +9,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"oxios/kernel/event"
+	"oxios/kernel/security"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
 )
@@ -126,7 +127,7 @@ func (k *Kernel) joined(s scope, first, last store.Change) (Change, bool) {
 // relative names a path below the folder by what follows it.
 func (s scope) relative(path string) string {
 	for _, folder := range []string{s.folder, realPath(s.folder)} {
-		if rel, err := filepath.Rel(folder, path); err == nil && within(path, folder) {
+		if rel, err := filepath.Rel(folder, path); err == nil && security.Within(path, folder) {
 			return filepath.ToSlash(rel)
 		}
 	}

@@ -138,13 +138,13 @@ func (c *Config) validate() error {
 			return
 		}
 		if len(k.Values) > 0 && !slices.Contains(k.Values, v.String()) {
-			bad = fmt.Errorf("%s is %q, but must be one of %s", k.Key, v.String(), strings.Join(k.Values, ", "))
+			bad = sys.Errorf(sys.CodeInvalid, "%s is %q, but must be one of %s", k.Key, v.String(), strings.Join(k.Values, ", "))
 		}
 		if v.Kind() == reflect.Int {
 			lo, _ := strconv.Atoi(f.Tag.Get("min"))
 			hi, _ := strconv.Atoi(f.Tag.Get("max"))
 			if n := int(v.Int()); n < lo || n > hi {
-				bad = fmt.Errorf("%s is %d, but must be from %d to %d", k.Key, n, lo, hi)
+				bad = sys.Errorf(sys.CodeInvalid, "%s is %d, but must be from %d to %d", k.Key, n, lo, hi)
 			}
 		}
 	})
@@ -154,19 +154,19 @@ func (c *Config) validate() error {
 	ids := map[string]bool{}
 	for i, p := range c.Providers {
 		switch {
-		case !idPattern.MatchString(p.ID):
-			return fmt.Errorf("providers[%d].id is %q, but must be of letters, digits, - and _", i, p.ID)
+		case !idPattern().MatchString(p.ID):
+			return sys.Errorf(sys.CodeInvalid, "providers[%d].id is %q, but must be of letters, digits, - and _", i, p.ID)
 		case p.BaseURL == "":
-			return fmt.Errorf("providers[%d] (%s) has no base_url", i, p.ID)
+			return sys.Errorf(sys.CodeInvalid, "providers[%d] (%s) has no base_url", i, p.ID)
 		case ids[p.ID]:
-			return fmt.Errorf("two providers have the id %q", p.ID)
+			return sys.Errorf(sys.CodeInvalid, "two providers have the id %q", p.ID)
 		}
 		ids[p.ID] = true
 	}
 	return nil
 }
 
-var idPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var idPattern = sys.Pattern(`^[A-Za-z0-9_-]{1,64}$`)
 
 func (c Config) mode() security.Mode { return security.Mode(c.Mode) }
 
@@ -244,6 +244,9 @@ func (f *configFile) load() error {
 		return sys.Errorf(sys.CodeUnavailable, "config.toml cannot be read: %w.", err)
 	}
 	if info, err := os.Stat(f.path); err == nil {
+		if len(raw) == 0 && time.Since(info.ModTime()) < configSettle {
+			return nil // it is being written; taken at its word, all defaults would become the last good ones
+		}
 		f.read, f.size = info.ModTime(), info.Size()
 	}
 	c, perr := parseConfig(raw)
@@ -252,27 +255,14 @@ func (f *configFile) load() error {
 		_ = os.WriteFile(f.good, raw, 0o600) // without it the defaults stand in
 		return nil
 	}
-	perr.Message = fmt.Sprintf("%s: %s The last good configuration stays in force.", f.path, perr.Message)
-	f.problem = perr
+	what, help := perr.Words()
+	f.problem = sys.Errorf(perr.Code, "%s: %s The last good configuration stays in force.", shortenHome(f.path), what).WithHint("%s", help)
 	if old, err := os.ReadFile(f.good); err == nil {
 		if c, perr := parseConfig(old); perr == nil {
 			f.config = c
 		}
 	}
 	return nil
-}
-
-// refresh loads the file again when it changed on disk, and reports whether it
-// did.
-func (f *configFile) refresh() (bool, error) {
-	info, err := os.Stat(f.path)
-	f.mu.Lock()
-	same := err != nil && f.read.IsZero() || err == nil && info.ModTime().Equal(f.read) && info.Size() == f.size
-	f.mu.Unlock()
-	if same {
-		return false, nil
-	}
-	return true, f.load()
 }
 
 // parseConfig reads TOML strictly: an unknown key is an error, with its line.
@@ -286,21 +276,37 @@ func parseConfig(raw []byte) (Config, *sys.Error) {
 	case errors.As(err, &unknown) && len(unknown.Errors) > 0:
 		e := unknown.Errors[0]
 		row, _ := e.Position()
-		return c, configError(raw, row, fmt.Sprintf("there is no setting %q", strings.Join(e.Key(), ".")))
+		return c, configError(raw, row, sys.Say("there is no setting %q", strings.Join(e.Key(), ".")))
 	case errors.As(err, &syntax):
 		row, _ := syntax.Position()
-		return c, configError(raw, row, strings.TrimPrefix(syntax.Error(), "toml: "))
+		return c, configError(raw, row, mistake(syntax))
 	case err != nil:
-		return c, configError(raw, 0, err.Error())
+		return c, configError(raw, 0, sys.Words{EN: err.Error()})
 	}
 	if err := c.validate(); err != nil {
 		key, _, _ := strings.Cut(err.Error(), " ")
-		return c, configError(raw, lineOf(raw, key), err.Error())
+		return c, configError(raw, lineOf(raw, key), sys.TextOf(err))
 	}
 	return c, nil
 }
 
-func configError(raw []byte, row int, what string) *sys.Error {
+// mistake says what is wrong in the words of the file; the library speaks of
+// the fields of a program.
+func mistake(e *toml.DecodeError) sys.Words {
+	text, key := strings.TrimPrefix(e.Error(), "toml: "), strings.Join(e.Key(), ".")
+	_, kind, ok := strings.Cut(text, " of type ")
+	switch {
+	case ok && kind == "int":
+		return sys.Say("%s must be a whole number", key)
+	case ok && kind == "bool":
+		return sys.Say("%s must be true or false", key)
+	case ok && kind == "string":
+		return sys.Say("%s must be a text in quotes", key)
+	}
+	return sys.Words{EN: text}
+}
+
+func configError(raw []byte, row int, what sys.Words) *sys.Error {
 	if row < 1 {
 		return sys.Errorf(sys.CodeInvalid, "%s.", what).WithHint("Correct it; it is read again by itself.")
 	}
@@ -331,7 +337,7 @@ func (f *configFile) set(key, value string) error {
 	problem := f.problem
 	f.mu.Unlock()
 	if problem != nil {
-		return sys.Errorf(sys.CodeConflict, "config.toml has an error, so nothing was changed. %s", problem.Message).WithHint("%s", problem.Hint)
+		return sys.Errorf(sys.CodeConflict, "config.toml has an error, so nothing was changed. %s", sys.Words{EN: problem.Message, KO: problem.MessageKO}).WithHint("%s", sys.Words{EN: problem.Hint, KO: problem.HintKO})
 	}
 	line, err := settingLine(key, value)
 	if err != nil {
@@ -343,9 +349,9 @@ func (f *configFile) set(key, value string) error {
 	}
 	changed := insertLine(raw, key, line)
 	if _, perr := parseConfig(changed); perr != nil {
-		return sys.Errorf(sys.CodeInvalid, "%s Nothing was changed.", perr.Message)
+		return sys.Errorf(sys.CodeInvalid, "%s Nothing was changed.", sys.Words{EN: perr.Message, KO: perr.MessageKO})
 	}
-	if err := writeAtomic(f.path, changed); err != nil {
+	if err := security.WriteFileAtomic(f.path, changed, 0o600); err != nil {
 		return sys.Errorf(sys.CodeUnavailable, "config.toml cannot be written: %w. Nothing was changed.", err)
 	}
 	return f.load()
@@ -380,7 +386,7 @@ func settingLine(key, value string) (string, error) {
 
 func insertLine(raw []byte, key, line string) []byte {
 	head, tables := raw, []byte(nil)
-	if m := tablePattern.FindIndex(raw); m != nil {
+	if m := tablePattern().FindIndex(raw); m != nil {
 		head, tables = raw[:m[0]], raw[m[0]:]
 	}
 	if at := linePattern(key).FindIndex(head); at != nil {
@@ -392,7 +398,7 @@ func insertLine(raw []byte, key, line string) []byte {
 	return slices.Concat(head, []byte(line+"\n"), tables)
 }
 
-var tablePattern = regexp.MustCompile(`(?m)^[ \t]*\[`)
+var tablePattern = sys.Pattern(`(?m)^[ \t]*\[`)
 
 func (f *configFile) view() ConfigView {
 	f.mu.Lock()
@@ -404,24 +410,4 @@ func (f *configFile) view() ConfigView {
 		v.Values[k.Key] = fmt.Sprint(val.Interface())
 	})
 	return v
-}
-
-// writeAtomic replaces path by data, or leaves it as it was.
-func writeAtomic(path string, data []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // it is gone after the rename
-	_, err = tmp.Write(data)
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if cerr := tmp.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
 }

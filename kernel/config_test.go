@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"oxios/kernel"
 	"oxios/kernel/kerneltest"
@@ -74,6 +75,76 @@ func TestErrorInConfigKeepsTheLastGoodOneAndPointsAtTheLine(t *testing.T) {
 	}
 }
 
+func TestEditedConfigIsReadAgainByItself(t *testing.T) {
+	t.Parallel()
+	edit := func(t *testing.T, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	write := func(t *testing.T, path, text string) {
+		t.Helper()
+		edit(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	for name, save := range map[string]func(t *testing.T, path, text string){
+		"written in place": write,
+		"renamed over": func(t *testing.T, path, text string) {
+			t.Helper()
+			write(t, path+".new", text)
+			edit(t, os.Rename(path+".new", path))
+		},
+		"moved away and written anew": func(t *testing.T, path, text string) {
+			t.Helper()
+			edit(t, os.Rename(path, path+"~"))
+			write(t, path, text)
+		},
+		"written where a link leads": func(t *testing.T, path, text string) {
+			t.Helper()
+			target := filepath.Join(filepath.Dir(filepath.Dir(path)), "mine.toml")
+			write(t, target, text)
+			if _, err := os.Readlink(path); err != nil {
+				edit(t, os.Remove(path))
+				edit(t, os.Symlink(target, path))
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := open(t)
+			events, err := k.Person().Infra.Events(t.Context(), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(k.Home, "config.toml")
+			for _, theme := range []string{"dark", "light", "dark"} { // the second and third save meet what the first left
+				save(t, path, "theme = \""+theme+"\"\nkeyring = false\n")
+				waitForTheme(t, events, theme)
+			}
+			edit(t, os.Remove(path))
+			waitForTheme(t, events, "auto")
+			write(t, path, "theme = \"light\"\nkeyring = false\n")
+			waitForTheme(t, events, "light")
+		})
+	}
+}
+
+// waitForTheme reads events until the configuration has the theme.
+func waitForTheme(t *testing.T, events <-chan kernel.Event, theme string) {
+	t.Helper()
+	limit := time.After(20 * time.Second) // less than the poll of a minute, which is not meant to find it
+	for {
+		select {
+		case e := <-events:
+			if v, ok := e.Data.(kernel.ConfigView); ok && v.Values["theme"] == theme {
+				return
+			}
+		case <-limit:
+			t.Fatalf("the theme %s was never in force", theme)
+		}
+	}
+}
+
 func TestBadValuesChangeNothing(t *testing.T) {
 	t.Parallel()
 	k := open(t)
@@ -116,5 +187,34 @@ func TestKeysNeverReachConfigOrTheAnswers(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestConfigThatIsJustBeingWrittenIsNotTakenForAnEmptyOne(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	theme := func() string {
+		t.Helper()
+		v, err := k.Person().Infra.Config(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.Values["theme"]
+	}
+	writeConfig(t, k, "theme = \"light\"\nkeyring = false\n")
+	if got := theme(); got != "light" {
+		t.Fatalf("got theme %s, want light", got)
+	}
+	writeConfig(t, k, "") // as an editor does before it writes
+	justNow := time.Now().Add(time.Minute)
+	if err := os.Chtimes(filepath.Join(k.Home, "config.toml"), justNow, justNow); err != nil {
+		t.Fatal(err)
+	}
+	if got := theme(); got != "light" {
+		t.Errorf("got theme %s from a file that is being written, want light", got)
+	}
+	writeConfig(t, k, "theme = \n")
+	if got := theme(); got != "light" {
+		t.Errorf("got theme %s, want the last good one", got)
 	}
 }

@@ -13,16 +13,17 @@
 //	handle.go     Handle: the APIs as one principal sees them
 //	syscalls.go   the table of calls, as data
 //	guard.go      the gate around every call; approve.go: asking a person
-//	config.go     config.toml
-//	state.go      sessions and messages
-//	agents.go     runs; runs.go: which are live; launch.go: from a message to a running agent
+//	config.go     config.toml; config_watch.go: its changes on disk
+//	state.go      sessions and messages; branch.go: their branches
+//	attach.go     what a person attaches; attach_file.go: how it is read and kept; attach_say.go: what a model gets of it
+//	agents.go     runs; runs.go: which are live; launch.go: from a message to a running agent; history.go: what its model reads
 //	security.go   approvals, policy, tools, audit
 //	exec.go       commands; exec_card.go: as a person sees them; exec_jobs.go: in the background
-//	place.go      where a path leads; files.go, write.go, search.go, text.go, folder.go
+//	place.go      where a path leads; files.go, write.go, text.go, folder.go; search.go, walk.go and ignore.go
 //	changes.go    what a run changed
 //	infra.go      events, status; doctor.go; providers.go: models as the settings show them
 //	engine.go     providers and models as runs use them; model.go: one guarded call
 //
-// A package may import: sys, event, store, llm, sandbox, limit, security,
-// agent. Tools and faces import this package, never the other way round.
+// A package may import: sys, event, store, llm, sandbox, document,
+// limit, security, agent. Tools and faces import this package, never the other way round.
 package kernel

@@ -3,7 +3,6 @@ package kernel
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,10 +21,10 @@ const (
 
 // Check is one thing that the doctor looked at.
 type Check struct {
-	Name   string `json:"name"`
-	State  string `json:"state"` // ok, warn or fail
-	Detail string `json:"detail"`
-	Hint   string `json:"hint,omitempty"` // what to do about it
+	Name   string    `json:"name"`
+	State  string    `json:"state"` // ok, warn or fail
+	Detail sys.Words `json:"detail"`
+	Hint   sys.Words `json:"hint,omitzero"` // what to do about it
 }
 
 // DoctorReport says how this Oxios stands on this machine.
@@ -54,36 +53,38 @@ func (a *InfraAPI) Doctor(ctx context.Context) (DoctorReport, error) {
 }
 
 func (k *Kernel) checkHome(context.Context) Check {
-	c := Check{Name: "home", State: CheckOK, Detail: shortenHome(k.opts.Home)}
+	c := Check{Name: "home", State: CheckOK, Detail: plain(shortenHome(k.opts.Home))}
 	info, err := os.Stat(k.opts.Home)
 	switch {
 	case err != nil:
-		c.State, c.Detail = CheckFail, err.Error()
+		c.State, c.Detail = CheckFail, sys.TextOf(err)
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		c.State, c.Detail, c.Hint = CheckFail, fmt.Sprintf("%s is open to others (mode %o).", shortenHome(k.opts.Home), info.Mode().Perm()), "Run chmod 700 on it."
+		c.State, c.Detail, c.Hint = CheckFail, sys.Say("%s is open to others (mode %o).", shortenHome(k.opts.Home), info.Mode().Perm()), sys.Say("Run chmod 700 on it.")
 	}
 	return c
 }
 
 func (k *Kernel) checkConfig(context.Context) Check {
 	v := k.config.view()
-	c := Check{Name: "config", State: CheckOK, Detail: shortenHome(v.Path)}
+	c := Check{Name: "config", State: CheckOK, Detail: plain(shortenHome(v.Path))}
 	if _, err := os.Stat(v.Path); err != nil {
-		c.Detail += " (not made yet: the defaults are in force)"
+		c.Detail = sys.Say("%s (not made yet: the defaults are in force)", shortenHome(v.Path))
 	}
 	if v.Problem != nil {
-		c.State, c.Detail, c.Hint = CheckFail, v.Problem.Message, v.Problem.Hint
+		c.State = CheckFail
+		c.Detail, c.Hint = v.Problem.Words()
 	}
 	return c
 }
 
 func (k *Kernel) checkDatabase(ctx context.Context) Check {
-	c := Check{Name: "database", State: CheckOK, Detail: "intact"}
+	c := Check{Name: "database", State: CheckOK, Detail: sys.Say("intact")}
 	if info, err := os.Stat(k.store.Path()); err == nil {
-		c.Detail = fmt.Sprintf("intact, %.1f MB", float64(info.Size())/(1<<20))
+		c.Detail = sys.Say("intact, %.1f MB", float64(info.Size())/(1<<20))
 	}
 	if err := k.store.Check(ctx); err != nil {
-		c.State, c.Detail, c.Hint = CheckFail, err.Error(), "Copies made before changes of the database lie beside it; `oxios doctor --restore FILE` goes back to one."
+		c.State, c.Detail = CheckFail, sys.TextOf(err)
+		c.Hint = sys.Say("Copies made before changes of the database lie beside it; `oxios doctor --restore FILE` goes back to one.")
 	}
 	return c
 }
@@ -92,12 +93,12 @@ func (k *Kernel) checkAudit(ctx context.Context) Check {
 	r, err := k.audit.Verify(ctx)
 	switch {
 	case err != nil:
-		return Check{Name: "audit", State: CheckFail, Detail: err.Error()}
+		return Check{Name: "audit", State: CheckFail, Detail: sys.TextOf(err)}
 	case !r.OK:
-		return Check{Name: "audit", State: CheckFail, Detail: r.Problem, Hint: "Export the chain with `oxios audit export` before you do anything else."}
+		return Check{Name: "audit", State: CheckFail, Detail: plain(r.Problem), Hint: sys.Say("Export the chain with `oxios audit export` before you do anything else.")}
 	}
 	k.auditOK.Store(true)
-	return Check{Name: "audit", State: CheckOK, Detail: fmt.Sprintf("%d records, intact", r.Entries)}
+	return Check{Name: "audit", State: CheckOK, Detail: sys.Say("%d records, intact", r.Entries)}
 }
 
 func (k *Kernel) checkIsolation(ctx context.Context) Check {
@@ -108,11 +109,11 @@ func (k *Kernel) checkIsolation(ctx context.Context) Check {
 			held++
 		}
 	}
-	c := Check{Name: "isolation", State: CheckOK, Detail: fmt.Sprintf("level %d of 2: commands are contained; %d of %d trials held", r.Level, held, len(r.Canaries))}
+	c := Check{Name: "isolation", State: CheckOK, Detail: sys.Say("level %d of 2: commands are contained; %d of %d trials held", r.Level, held, len(r.Canaries))}
 	if !r.Level.Contained() {
-		c.State, c.Detail, c.Hint = CheckWarn, fmt.Sprintf("level %d of 2: commands are not contained. %s", r.Level, r.Problem), "Agents ask before every command that is not read-only."
+		c.State, c.Detail, c.Hint = CheckWarn, sys.Say("level %d of 2: commands are not contained. %s", r.Level, r.Problem), sys.Say("Agents ask before every command that is not read-only.")
 		if k.opts.Helper == "" {
-			c.Hint = "The program `oxios` must lie beside `oxios-desktop`: it runs the commands."
+			c.Hint = sys.Say("The program `oxios` must lie beside `oxios-desktop`: it runs the commands.")
 		}
 	}
 	return c
@@ -121,32 +122,32 @@ func (k *Kernel) checkIsolation(ctx context.Context) Check {
 func (k *Kernel) checkModels(ctx context.Context) Check {
 	ch, err := k.engine.choose(ctx, "", "")
 	if err != nil {
-		e := sys.AsError(err)
-		return Check{Name: "model", State: CheckWarn, Detail: e.Message, Hint: e.Hint}
+		detail, hint := sys.AsError(err).Words()
+		return Check{Name: "model", State: CheckWarn, Detail: detail, Hint: hint}
 	}
-	return Check{Name: "model", State: CheckOK, Detail: ch.model + " of " + ch.provider}
+	return Check{Name: "model", State: CheckOK, Detail: sys.Say("%s of %s", ch.model, ch.provider)}
 }
 
 func (k *Kernel) checkKeys(context.Context) Check {
 	infos, err := k.keys.List()
 	if err != nil {
-		e := sys.AsError(err)
-		return Check{Name: "keys", State: CheckFail, Detail: e.Message, Hint: e.Hint}
+		detail, hint := sys.AsError(err).Words()
+		return Check{Name: "keys", State: CheckFail, Detail: detail, Hint: hint}
 	}
 	where := map[string]int{}
 	for _, i := range infos {
 		where[i.Where]++
 	}
-	return Check{Name: "keys", State: CheckOK, Detail: fmt.Sprintf("%d in the keyring, %d in the encrypted file", where["keyring"], where["file"])}
+	return Check{Name: "keys", State: CheckOK, Detail: sys.Say("%d in the keyring, %d in the encrypted file", where["keyring"], where["file"])}
 }
 
 func (k *Kernel) checkWorkFolder(context.Context) Check {
 	folder := k.config.get().workFolder()
-	c := Check{Name: "folder", State: CheckOK, Detail: shortenHome(folder)}
+	c := Check{Name: "folder", State: CheckOK, Detail: plain(shortenHome(folder))}
 	if _, err := os.Stat(folder); err != nil {
-		c.Detail += " (made when it is first used)"
+		c.Detail = sys.Say("%s (made when it is first used)", shortenHome(folder))
 		if _, err := os.Stat(filepath.Dir(folder)); err != nil {
-			c.State, c.Hint = CheckFail, "Set another one with `oxios config set folder`."
+			c.State, c.Hint = CheckFail, sys.Say("Set another one with `oxios config set folder`.")
 		}
 	}
 	return c
@@ -155,10 +156,13 @@ func (k *Kernel) checkWorkFolder(context.Context) Check {
 func (k *Kernel) checkProgram(name string) Check {
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return Check{Name: name, State: CheckWarn, Detail: "not found", Hint: "Agents can do less without it."}
+		return Check{Name: name, State: CheckWarn, Detail: sys.Say("not found"), Hint: sys.Say("Agents can do less without it.")}
 	}
-	return Check{Name: name, State: CheckOK, Detail: path}
+	return Check{Name: name, State: CheckOK, Detail: plain(path)}
 }
+
+// plain is a text that both languages share.
+func plain(text string) sys.Words { return sys.Words{EN: text} }
 
 // RestoreDatabase puts a copy of the database in its place, in a home that no
 // kernel uses, and returns where the replaced one now lies. Copies are made

@@ -379,6 +379,7 @@ type chosen struct {
 	provider, model string
 	contextLength   int
 	chatOnly, demo  bool
+	blind           bool // known to see no pictures
 	local           bool
 	price           *llm.Price
 }
@@ -405,14 +406,24 @@ func (e *engine) open(ctx context.Context, provider, model string) (*chosen, err
 		m = known[i]
 	}
 	e.catalogue().Fill(n.Endpoint, &m)
-	out.contextLength, out.chatOnly, out.price = m.ContextLength, m.ChatOnly(), m.Price
-	if n.Kind == llm.KindOllama { // all of a large window costs memory that the machine may not have
-		out.contextLength = min(out.contextLength, maxLocalContext)
-	}
+	out.contextLength, out.chatOnly, out.price = windowOf(n.Endpoint, m.ContextLength), m.ChatOnly(), m.Price
 	if t, ok := e.test(ctx, provider, model); ok {
 		out.chatOnly = out.chatOnly || t.ChatOnly
+		if t.Images != nil {
+			m.Images = t.Images
+		}
 	}
+	out.blind = m.Images != nil && !*m.Images
 	return out, nil
+}
+
+// windowOf is how much of its context length a model is asked to hold: all of a
+// large one costs memory that this machine may not have.
+func windowOf(ep llm.Endpoint, length int) int {
+	if ep.Kind == llm.KindOllama {
+		return min(length, maxLocalContext)
+	}
+	return length
 }
 
 func (c *chosen) complete(ctx context.Context, req llm.Request, emit func(llm.Delta)) (*llm.Response, error) {

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -92,13 +91,13 @@ func (a *ExecAPI) Structured(ctx context.Context, in StructuredArgs) (ExecResult
 }
 
 // plainWord needs no quotes in a shell.
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+var plainWord = sys.Pattern(`^[A-Za-z0-9_@%+=:,./-]+$`)
 
 // quoteArgv writes argv the way a person would type it.
 func quoteArgv(argv []string) string {
 	words := make([]string, len(argv))
 	for i, w := range argv {
-		if words[i] = w; !plainWord.MatchString(w) {
+		if words[i] = w; !plainWord().MatchString(w) {
 			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
 	}
@@ -296,7 +295,7 @@ func (c *command) programFolders() []string {
 	var out []string
 	home, own := realPath(homeFolder()), realPath(c.caller.k.opts.Home)
 	for _, d := range filepath.SplitList(envValue(c.env, "PATH")) {
-		if real := realPath(d); filepath.IsAbs(d) && isFolder(d) && !within(home, real) && !within(own, real) && !within(real, own) {
+		if real := realPath(d); filepath.IsAbs(d) && isFolder(d) && !security.Within(home, real) && !security.Within(own, real) && !security.Within(real, own) {
 			out = append(out, real)
 		}
 	}
@@ -317,7 +316,7 @@ func (c *command) outside() []string {
 		if _, err := os.Stat(path); err != nil {
 			path = filepath.Dir(path)
 		}
-		if info, err := os.Stat(path); err != nil || info.IsDir() && within(home, path) {
+		if info, err := os.Stat(path); err != nil || info.IsDir() && security.Within(home, path) {
 			continue // granting the whole home for one file in it would be more than was asked
 		}
 		out = append(out, path)
@@ -359,24 +358,24 @@ func (c *command) note(res sandbox.Result, spec sandbox.Spec) string {
 		return ""
 	case res.WantsPassword:
 		return "It wanted a password. Nobody can type one here, so it could not go on. Ask the person to run it themselves."
-	case res.Level.Contained() && !spec.Network && netFailure.Match(res.Output):
+	case res.Level.Contained() && !spec.Network && netFailure().Match(res.Output):
 		return "Commands have no network here unless the person approves it. If it needs the network, call again with network: true; the person is asked then."
-	case res.Level.Contained() && deniedFailure.Match(res.Output):
+	case res.Level.Contained() && deniedFailure().Match(res.Output):
 		return "Commands are contained: they write only below " + shortenHome(c.caller.scope.folder) + " and read only that and the system's programs."
 	}
 	return ""
 }
 
 var (
-	netFailure = regexp.MustCompile(`(?i)could not resolve|temporary failure in name resolution|network is unreachable|name or service not known|` +
+	netFailure = sys.Pattern(`(?i)could not resolve|temporary failure in name resolution|network is unreachable|name or service not known|` +
 		`EAI_AGAIN|getaddrinfo|no address associated|unable to resolve|failed to connect|couldn't connect|connection refused|` +
 		`\b(socket|connect|dial)\b[^\n]{0,80}(operation not permitted|permission denied|EPERM|EACCES)|` +
 		`(operation not permitted|permission denied)[^\n]{0,40}\b(socket|connect)\b`)
-	deniedFailure = regexp.MustCompile(`(?i)permission denied|operation not permitted|EACCES|EPERM|read-only file system`)
+	deniedFailure = sys.Pattern(`(?i)permission denied|operation not permitted|EACCES|EPERM|read-only file system`)
 )
 
 // ansi are the sequences with which programs colour and move about.
-var ansi = regexp.MustCompile("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\-_])")
+var ansi = sys.Pattern("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\-_])")
 
 // outputText makes text of what a command wrote.
 func outputText(raw []byte) string {
@@ -387,7 +386,7 @@ func outputText(raw []byte) string {
 		}
 	}
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
-	return ansi.ReplaceAllString(text, "")
+	return ansi().ReplaceAllString(text, "")
 }
 
 // hostEnv is the environment that the sandbox reads its PATH folders from: that

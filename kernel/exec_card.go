@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"oxios/kernel/security"
+	"oxios/kernel/sys"
 )
 
 // action is what the guard is told about a command.
@@ -26,9 +27,9 @@ func (c *command) action(call string) action {
 	}
 	switch {
 	case v.Tier >= security.TierRefuse:
-		a.refusal = "this " + v.Reason
+		a.refusal = sys.Words{EN: "this " + v.Reason, KO: v.ReasonKO}
 		if v.Part != "" && v.Part != strings.TrimSpace(c.line) {
-			a.refusal += " (" + v.Part + ")"
+			a.refusal = sys.Words{EN: a.refusal.EN + " (" + v.Part + ")", KO: a.refusal.KO + " (" + v.Part + ")"}
 		}
 		a.hint = "Do not try the same in another way. Go on without it, or tell the person what they could run themselves."
 	case c.err != nil: // it will fail, so nobody needs to be asked
@@ -50,9 +51,10 @@ func (c *command) card(r *security.Request) {
 	r.Programs, r.Executable, r.Claim = v.Programs, c.executable, shorten(c.claim, 1000)
 	r.Network, r.Outside, r.Hidden = v.Network, v.Outside, v.Hidden()
 	r.Title, r.TitleKO = c.title()
-	r.Why = c.caller.k.because(v.Reason, v.ReasonKO)
+	r.Why, r.WhyKO = because(v.Reason), v.ReasonKO
 	if v.Part != "" && v.Part != strings.TrimSpace(c.line) {
 		r.Why += " (" + v.Part + ")"
+		r.WhyKO += " (" + v.Part + ")"
 	}
 	odd := strings.ContainsFunc(c.line, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) })
 	r.Simple = len(c.line) <= longestSimple && !odd && !r.Hidden && len(v.Outside) == 0

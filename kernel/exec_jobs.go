@@ -215,11 +215,11 @@ func (c *commands) job(who *caller, id string) (startedJob, error) {
 		}
 	}
 	slices.Sort(ids)
-	hint := "There are none in this conversation."
-	if len(ids) > 0 {
-		hint = "There are: " + strings.Join(ids, ", ") + "."
+	e := sys.Errorf(sys.CodeNotFound, "There is no background command %q.", id)
+	if len(ids) == 0 {
+		return startedJob{}, e.WithHint("There are none in this conversation.")
 	}
-	return startedJob{}, sys.Errorf(sys.CodeNotFound, "There is no background command %q.", id).WithHint("%s", hint)
+	return startedJob{}, e.WithHint("There are: %s.", strings.Join(ids, ", "))
 }
 
 // keep holds a long output so that it can be read on, and returns its id.

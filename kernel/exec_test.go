@@ -289,7 +289,7 @@ func TestLongOutputIsCutAndCanBeReadOn(t *testing.T) {
 	h := k.Agent("guarded")
 	r, err := h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "seq 1 40000"})
 	if err != nil || !r.Truncated || len(r.Output) > 62<<10 || r.ReadMore == "" || !strings.HasPrefix(r.Output, "1\n2\n") || !strings.HasSuffix(r.Output, "\n40000\n") {
-		t.Fatalf("got %d bytes, read more %q, %v", len(r.Output), r.ReadMore, err)
+		t.Fatalf("got %d bytes, %.20q to %.20q, read more %q, truncated %v, %v", len(r.Output), r.Output, r.Output[max(0, len(r.Output)-20):], r.ReadMore, r.Truncated, err)
 	}
 	var whole strings.Builder
 	for offset := int64(0); ; {

@@ -79,7 +79,7 @@ func (k *Kernel) readText(ctx context.Context, p place, in ReadArgs) (FileText, 
 		return FileText{}, fmt.Errorf("read %s: %w", p.shown, err)
 	}
 	if t.Lines == 0 && t.FirstLine > 1 {
-		return FileText{}, sys.Errorf(sys.CodeInvalid, "%s has %s, so there is no line %d.", p.shown, plural(t.TotalLines, "line"), t.FirstLine)
+		return FileText{}, sys.Errorf(sys.CodeInvalid, "%s has %s, so there is no line %d.", p.shown, sys.Words{EN: plural(t.TotalLines, "line"), KO: fmt.Sprintf("%d줄", t.TotalLines)}, t.FirstLine)
 	}
 	t.Text = k.masked(t.Text)
 	return t, nil
@@ -176,7 +176,7 @@ func (k *Kernel) fileError(root *security.Root, p place, err error) error {
 
 // nearby names what is where a missing file was looked for, the most alike
 // first.
-func nearby(root *security.Root, p place) string {
+func nearby(root *security.Root, p place) sys.Words {
 	dir, name := path.Dir(p.rel), path.Base(p.rel)
 	for dir != "." {
 		info, err := root.Stat(dir)
@@ -187,7 +187,7 @@ func nearby(root *security.Root, p place) string {
 	}
 	entries, err := root.ReadDir(dir)
 	if err != nil || len(entries) == 0 {
-		return "Its folder is empty or missing. Use ls or find to look around."
+		return sys.Say("Its folder is empty or missing. Use ls or find to look around.")
 	}
 	type candidate struct {
 		name  string
@@ -215,9 +215,9 @@ func nearby(root *security.Root, p place) string {
 		names = append(names, c.name)
 	}
 	if list[0].score >= 0.4 {
-		return "Did you mean " + names[0] + "? There are: " + strings.Join(names, ", ") + "."
+		return sys.Say("Did you mean %s? There are: %s.", names[0], strings.Join(names, ", "))
 	}
-	return "In its folder there are: " + strings.Join(names, ", ") + ". Use find to look elsewhere."
+	return sys.Say("In its folder there are: %s. Use find to look elsewhere.", strings.Join(names, ", "))
 }
 
 // likeness compares two texts by their pairs of bytes: 1 for equal ones, 0 for

@@ -21,13 +21,16 @@ type FolderEntry struct {
 
 // Folder is a folder as somebody who chooses one sees it.
 type Folder struct {
-	Path    string        `json:"path"`    // absolute
-	Display string        `json:"display"` // with ~ for the home
-	Exists  bool          `json:"exists"`
-	Refused bool          `json:"refused"` // runs cannot work in it
-	Reason  string        `json:"reason"`  // why not
-	Entries []FolderEntry `json:"entries"` // the folders in it, hidden ones left out
-	Parent  string        `json:"parent"`  // "" at the top
+	Path     string        `json:"path"`    // absolute
+	Display  string        `json:"display"` // with ~ for the home
+	Exists   bool          `json:"exists"`
+	Refused  bool          `json:"refused"` // runs cannot work in it
+	Reason   string        `json:"reason"`  // why not
+	ReasonKO string        `json:"reason_ko,omitempty"`
+	Entries  []FolderEntry `json:"entries"` // the folders in it, hidden ones left out
+	Files    int           `json:"files"`   // how many files are in it, hidden ones left out
+	Git      bool          `json:"git"`     // it is the top of a git repository
+	Parent   string        `json:"parent"`  // "" at the top
 }
 
 // Folder shows a folder and whether runs may work in it. "" is the configured
@@ -53,12 +56,13 @@ func (k *Kernel) folder(path string) (Folder, error) {
 	info, err := os.Stat(path)
 	f.Exists = err == nil && info.IsDir()
 	if _, err := k.usable(path); err != nil {
-		f.Refused, f.Reason = true, sys.AsError(err).Message
+		e := sys.AsError(err)
+		f.Refused, f.Reason, f.ReasonKO = true, e.Message, e.MessageKO
 	}
 	if !f.Exists {
 		return f, nil
 	}
-	if private := k.private(path); private != nil {
+	if k.private(path) != nil && tooWide(path) == nil {
 		return f, nil // what is in it is nobody's business
 	}
 	entries, err := os.ReadDir(path)
@@ -67,7 +71,14 @@ func (k *Kernel) folder(path string) (Folder, error) {
 	}
 	for _, e := range entries {
 		at := filepath.Join(path, e.Name())
-		if strings.HasPrefix(e.Name(), ".") || len(f.Entries) == maxEntries {
+		f.Git = f.Git || e.Name() == ".git"
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		if e.Type().IsRegular() {
+			f.Files++
+		}
+		if len(f.Entries) == maxEntries {
 			continue
 		}
 		if e.IsDir() || e.Type()&fs.ModeSymlink != 0 && isFolder(at) {
@@ -122,26 +133,21 @@ func (k *Kernel) usable(path string) (string, error) {
 }
 
 // private says why a run cannot work in a folder; nil if it can. A link is
-// judged by where it leads, too.
+// judged by where it leads, too, and the home by which folder it is, not by how
+// it is spelled.
 func (k *Kernel) private(abs string) error {
 	home, own := homeFolder(), k.opts.Home
 	for _, at := range []string{abs, realPath(abs)} {
-		for _, h := range []string{home, realPath(home)} {
-			if home != "" && at == h {
-				return sys.Errorf(sys.CodeRefused, "Agents do not work in the home folder itself: it holds your keys and everything else.").
-					WithHint("Choose a folder in it, as ~/Oxios.")
-			}
-		}
-		if at == filepath.Dir(at) {
-			return sys.Errorf(sys.CodeRefused, "Agents do not work in %s: it is the whole computer.", at).WithHint("Choose a folder in your home, as ~/Oxios.")
+		if err := tooWide(at); err != nil {
+			return err
 		}
 		folder := ""
-		if home != "" && within(at, home) {
+		if security.Within(at, home) {
 			folder = home // which may lie among the system's folders, as that of root does
 		}
-		v := security.Classify(at, folder, home, own)
+		v := security.ClassifyFile(at, folder, home, own)
 		switch {
-		case v.Protected || within(at, own) || within(at, realPath(own)):
+		case v.Protected:
 			return sys.Errorf(sys.CodeRefused, "Agents do not work in %s: it belongs to Oxios itself.", shortenHome(at)).WithHint("Choose another folder.")
 		case v.Read >= security.TierRefuse:
 			return sys.Errorf(sys.CodeRefused, "Agents do not work in %s: it holds passwords or keys.", shortenHome(at)).WithHint("Choose another folder.")
@@ -151,4 +157,27 @@ func (k *Kernel) private(abs string) error {
 		}
 	}
 	return nil
+}
+
+// tooWide says why nobody works in a folder that holds everything. A person may
+// look into it all the same: what they look for lies there.
+func tooWide(at string) error {
+	if home := homeFolder(); at == home || home != "" && sameFolder(at, home) {
+		return sys.Errorf(sys.CodeRefused, "Agents do not work in the home folder itself: it holds your keys and everything else.").
+			WithHint("Choose a folder in it, as ~/Oxios.")
+	}
+	if at == filepath.Dir(at) {
+		return sys.Errorf(sys.CodeRefused, "Agents do not work in %s: it is the whole computer.", at).WithHint("Choose a folder in your home, as ~/Oxios.")
+	}
+	return nil
+}
+
+// sameFolder reports whether two paths lead to one folder.
+func sameFolder(a, b string) bool {
+	at, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	to, err := os.Stat(b)
+	return err == nil && os.SameFile(at, to)
 }

@@ -20,8 +20,8 @@ type action struct {
 	effect   security.Effect
 	tier     security.Tier
 	readOnly bool
-	refusal  string // why tier 3 refuses it
-	hint     string // what to do instead
+	refusal  sys.Words // why tier 3 refuses it
+	hint     string    // what to do instead
 
 	subject any                     // the exact call: what an approval is bound to
 	card    func(*security.Request) // what a person needs to see to decide

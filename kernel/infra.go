@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"os"
+	"sync"
 	"time"
 
 	"oxios/kernel/event"
@@ -28,8 +29,10 @@ type Status struct {
 	Today        Cost          `json:"today"` // since midnight, local time
 	Isolation    sys.Isolation `json:"isolation"`
 	Onboarded    bool          `json:"onboarded"`
-	HasModel     bool          `json:"has_model"` // a default model is chosen
-	Demo         bool          `json:"demo"`      // the default model is the scripted demo
+	HasModel     bool          `json:"has_model"`         // a default model is chosen
+	Demo         bool          `json:"demo"`              // the default model is the scripted demo
+	Offline      []Offline     `json:"offline,omitempty"` // providers elsewhere that runs wait for
+	MemoryMB     int           `json:"memory_mb"`         // of the machine, 0 when it cannot be told
 	Problem      *sys.Error    `json:"problem,omitempty"`
 }
 
@@ -57,6 +60,7 @@ func (k *Kernel) status(ctx context.Context) (Status, error) {
 	s := Status{
 		Version: k.opts.Version, Home: shortenHome(k.opts.Home), Owner: k.opts.Owner, PID: os.Getpid(),
 		Paused: k.runs.gate.is(), AuditOK: k.auditOK.Load(), Isolation: k.isolation(), Problem: k.trouble.Load(),
+		Offline: k.network.list(), MemoryMB: memoryMB(),
 	}
 	s.Running = k.runs.atWork()
 	waiting, err := k.approvals.List(ctx, security.ApprovalQuery{State: security.ApprovalPending})
@@ -85,6 +89,9 @@ func (k *Kernel) status(ctx context.Context) (Status, error) {
 	}
 	return s, nil
 }
+
+// memoryMB is how much memory the machine has.
+var memoryMB = sync.OnceValue(func() int { return int(totalMemory() >> 20) })
 
 // publishStatus has the status published soon. It never waits, as it is called
 // from the writer of the database too.
@@ -130,7 +137,7 @@ func (k *Kernel) raise(e *sys.Error) {
 // with the last good configuration in force.
 func (a *InfraAPI) Config(ctx context.Context) (ConfigView, error) {
 	return guard(ctx, a.caller, action{call: "infra.config", resource: "config"}, func(context.Context) (ConfigView, error) {
-		if _, err := a.k.config.refresh(); err != nil {
+		if err := a.k.readConfig(); err != nil {
 			return ConfigView{}, err
 		}
 		return a.k.config.view(), nil

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"oxios/kernel/agent"
+	"oxios/kernel/document"
 	"oxios/kernel/event"
 	"oxios/kernel/sandbox"
 	"oxios/kernel/security"
@@ -25,6 +26,7 @@ type Options struct {
 	Version string // of the program, for people
 	Owner   string // which face owns the home: desktop, serve or run; default serve
 	Helper  string // the static oxios binary, which runs commands contained; "" gives isolation 0
+	Window  string // the window's program, which can start with the system; "" where there is none
 	Log     *slog.Logger
 	Clock   sys.Clock
 
@@ -69,7 +71,10 @@ type Kernel struct {
 	runs      *runs
 	runner    *agent.Runner
 	demo      demoServer
+	network   *network
 	cmds      *commands
+	unwritten *unwritten
+	attached  *attachments
 
 	left       []store.Run     // open runs of an earlier process, until Run takes them up
 	ready      chan struct{}   // closed when Run has
@@ -80,6 +85,7 @@ type Kernel struct {
 	auditOK    atomic.Bool // what the last verification found
 	statusDue  chan struct{}
 	trouble    atomic.Pointer[sys.Error] // what a person should know, in Status
+	page       atomic.Pointer[func() string]
 }
 
 // Run takes up the runs that an earlier process left, then keeps the house: the
@@ -100,8 +106,10 @@ func (k *Kernel) Run(ctx context.Context) error {
 	g.Go(func() error { return k.approvals.Run(ctx) })
 	g.Go(func() error { return k.watchConfig(ctx) })
 	g.Go(func() error { return k.watchStatus(ctx) })
+	g.Go(func() error { return k.writeEnds(ctx) })
 	g.Go(func() error { return k.probe(ctx) })
 	g.Go(func() error { return k.readEnv(ctx) })
+	g.Go(func() error { return k.tendAttachments(ctx) })
 	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -118,6 +126,7 @@ func (k *Kernel) Close() error {
 	if !k.runs.Close(10 * time.Second) {
 		k.log.Warn("Some runs did not end in time")
 	}
+	k.tryEnds(context.WithoutCancel(k.background))
 	k.sandbox.Close()
 	k.bus.Close()
 	return errors.Join(k.store.Close(), k.lock.Unlock())
@@ -185,26 +194,7 @@ func (k *Kernel) publishStep(s scope, step store.Step) {
 	k.publish(event.StepChanged, s, agent.View(step))
 }
 
-// watchConfig reads config.toml again when it changed.
-func (k *Kernel) watchConfig(ctx context.Context) error {
-	tick := time.NewTicker(2 * time.Second)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		changed, err := k.config.refresh()
-		if err != nil {
-			k.log.Warn("Could not read config.toml", "error", err)
-		}
-		if changed {
-			k.publish(event.ConfigChanged, scope{}, k.config.view())
-		}
-	}
-}
-
-// SandboxHelper runs this process as the sandbox helper if it was started as
-// one, and reports whether it was. main calls it before anything else.
-func SandboxHelper() bool { return sandbox.Main() }
+// SandboxHelper runs this process as the sandbox helper, or as a reader of
+// documents, if it was started as one, and reports whether it was. main calls it
+// before anything else.
+func SandboxHelper() bool { return sandbox.Main() || document.Main() }

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
 	"oxios/kernel/agent"
 	"oxios/kernel/event"
-	"oxios/kernel/llm"
 	"oxios/kernel/security"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
@@ -47,7 +45,22 @@ func (k *Kernel) waits(ctx context.Context, s scope, n int) {
 
 // submit makes a message a run, or queues it for the one that is at work.
 func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, error) {
+	create := k.store.CreateRun
+	if m.InsteadOf != "" {
+		old, err := k.instead(ctx, &m)
+		if err != nil {
+			return Submitted{}, err
+		}
+		create = func(tx *store.Tx, r *Run) error { return k.store.CreateRunAfter(tx, r, old.AfterID) }
+	}
+	attached, err := k.attachmentsOf(ctx, m.Attachments)
+	if err != nil {
+		return Submitted{}, err
+	}
 	text := strings.TrimSpace(m.Text)
+	if text == "" && len(attached) > 0 {
+		text = attached[0].Name
+	}
 	if text == "" {
 		return Submitted{}, sys.Errorf(sys.CodeInvalid, "The message is empty. Nothing was sent.")
 	}
@@ -55,32 +68,37 @@ func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, e
 		return Submitted{}, sys.Errorf(sys.CodeTooLarge, "The message has %.1f MB; 1 MB is the most. Nothing was sent, and your text is kept.", float64(len(m.Text))/(1<<20)).
 			WithHint("Save it as a file in the folder and name the file in your message.")
 	}
-	session, isNew, err := k.sessionFor(ctx, m, from)
+	session, isNew, err := k.sessionFor(ctx, m, text, from)
 	if err != nil {
 		return Submitted{}, err
 	}
-	if !isNew {
-		if live := k.runs.inSession(session.ID); live != "" {
-			return k.enqueue(ctx, session, live, m)
+	if live := k.runs.inSession(session.ID); live != "" && !isNew {
+		if m.InsteadOf != "" {
+			return Submitted{}, errAtWork()
 		}
+		return k.enqueue(ctx, session, live, m, attached)
 	}
 	choice, err := k.engine.choose(ctx, session.Provider, session.Model)
 	if err != nil {
+		return Submitted{}, err
+	}
+	if err := k.canSee(ctx, choice, attached); err != nil {
 		return Submitted{}, err
 	}
 	session.Provider, session.Model = choice.provider, choice.model
 	run := Run{
 		ID: sys.NewID(), SessionID: session.ID, Name: titleOf(text), State: store.RunQueued, Profile: security.ProfileOperator,
 		Folder: session.Folder, Provider: choice.provider, Model: choice.model, Mode: session.Mode, Via: m.Via, Text: m.Text, CreatedAt: k.clock.Now(),
+		Attachments: attached,
 	}
-	msg := Message{ID: sys.NewID(), SessionID: session.ID, RunID: run.ID, Role: "user", Content: m.Text, At: run.CreatedAt}
+	msg := Message{ID: sys.NewID(), SessionID: session.ID, RunID: run.ID, Role: "user", Content: m.Text, At: run.CreatedAt, Attachments: attached}
 	err = k.store.Write(ctx, func(tx *store.Tx) error {
 		if isNew {
 			if err := k.store.InsertSession(tx, &session); err != nil {
 				return err
 			}
 		}
-		if err := k.store.CreateRun(tx, &run); err != nil {
+		if err := create(tx, &run); err != nil {
 			return err
 		}
 		return k.store.AddMessage(tx, msg)
@@ -101,9 +119,9 @@ func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, e
 
 // sessionFor finds the conversation of a message, or makes up a new one; what
 // the message names wins over what the conversation has.
-func (k *Kernel) sessionFor(ctx context.Context, m Submit, from scope) (Session, bool, error) {
+func (k *Kernel) sessionFor(ctx context.Context, m Submit, text string, from scope) (Session, bool, error) {
 	cfg := k.config.get()
-	s := Session{ID: sys.NewID(), Title: titleOf(m.Text), CreatedAt: k.clock.Now(), UpdatedAt: k.clock.Now(), Folder: from.folder, Mode: cfg.Mode, Provider: cfg.Provider, Model: cfg.Model}
+	s := Session{ID: sys.NewID(), Title: titleOf(text), CreatedAt: k.clock.Now(), UpdatedAt: k.clock.Now(), Folder: from.folder, Mode: cfg.Mode, Provider: cfg.Provider, Model: cfg.Model}
 	isNew := m.SessionID == ""
 	var err error
 	if !isNew {
@@ -120,7 +138,9 @@ func (k *Kernel) sessionFor(ctx context.Context, m Submit, from scope) (Session,
 	}
 	if m.Model != "" && (m.Model != s.Model || m.Provider != s.Provider) {
 		s.Provider, s.Model = m.Provider, m.Model
-		patch.Provider, patch.Model = &m.Provider, &m.Model
+		if m.InsteadOf == "" {
+			patch.Provider, patch.Model = &m.Provider, &m.Model
+		}
 	}
 	if m.Mode != "" {
 		mode, err := security.ParseMode(m.Mode)
@@ -139,8 +159,17 @@ func (k *Kernel) sessionFor(ctx context.Context, m Submit, from scope) (Session,
 	return s, isNew, err
 }
 
-func (k *Kernel) enqueue(ctx context.Context, s Session, live string, m Submit) (Submitted, error) {
-	q := Queued{ID: sys.NewID(), SessionID: s.ID, Text: m.Text, CreatedAt: k.clock.Now()}
+func (k *Kernel) enqueue(ctx context.Context, s Session, live string, m Submit, attached []Attachment) (Submitted, error) {
+	if len(attached) > 0 {
+		choice, err := k.engine.choose(ctx, s.Provider, s.Model)
+		if err == nil {
+			err = k.canSee(ctx, choice, attached)
+		}
+		if err != nil {
+			return Submitted{}, err
+		}
+	}
+	q := Queued{ID: sys.NewID(), SessionID: s.ID, Text: m.Text, CreatedAt: k.clock.Now(), Attachments: attached}
 	if err := k.store.Write(ctx, func(tx *store.Tx) error { return k.store.Enqueue(tx, &q) }); err != nil {
 		return Submitted{}, err
 	}
@@ -192,16 +221,22 @@ func (k *Kernel) work(ctx context.Context, run Run, steps []store.Step) {
 	if errors.Is(context.Cause(ctx), agent.ErrShutdown) && !run.State.Ended() {
 		return
 	}
+	if lost, ok := errors.AsType[*agent.Unwritten](err); ok {
+		k.keepEnd(keep, run, lost.Message, lost.Err)
+		return
+	}
 	if err != nil {
 		k.log.Error("Run failed outside its loop", "run_id", run.ID, "error", err)
-		if eerr := k.endRun(keep, run, store.RunFailed, sys.AsError(err).Message, sys.AsError(err)); eerr != nil {
-			k.log.Error("Could not end a run", "run_id", run.ID, "error", eerr)
-			k.raise(sys.AsError(eerr))
+		problem := sys.AsError(err)
+		if eerr := k.endRun(keep, run, store.RunFailed, problem.Message, problem); eerr != nil {
+			now := k.clock.Now()
+			run.State, run.EndedAt, run.EndReason, run.Error = store.RunFailed, &now, problem.Message, problem
+			k.keepEnd(keep, run, nil, eerr)
 		}
 		return
 	}
 	if err := k.exited(keep, run); err != nil {
-		k.log.Error("Could not record the end of a run", "run_id", run.ID, "error", err)
+		k.keepEnd(keep, run, nil, err)
 	}
 }
 
@@ -225,18 +260,23 @@ func (k *Kernel) endRun(ctx context.Context, run Run, state RunState, reason str
 // exited cleans up behind a run, always: open approvals are withdrawn, and the
 // chain gets the exit.
 func (k *Kernel) exited(ctx context.Context, run Run) error {
-	meta := map[string]any{"state": string(run.State), "turns": run.Turns, "reason": run.EndReason, "session_id": run.SessionID, "run_id": run.ID, "node": k.node}
-	err := k.store.Write(ctx, func(tx *store.Tx) error {
-		if err := k.approvals.CancelRun(tx, run.ID); err != nil {
-			return err
-		}
-		_, err := k.audit.Append(tx, k.newEntry("agent:"+run.ID, security.ActionAgentExit, "run:"+run.ID, meta))
-		return err
-	})
-	if err != nil {
+	if err := k.store.Write(ctx, func(tx *store.Tx) error { return k.exit(tx, run) }); err != nil {
 		return fmt.Errorf("clean up behind run %s: %w", run.ID, err)
 	}
-	_, err = k.announceSession(ctx, run.SessionID)
+	return k.tellExit(ctx, run)
+}
+
+func (k *Kernel) exit(tx *store.Tx, run Run) error {
+	if err := k.approvals.CancelRun(tx, run.ID); err != nil {
+		return err
+	}
+	meta := map[string]any{"state": string(run.State), "turns": run.Turns, "reason": run.EndReason, "session_id": run.SessionID, "run_id": run.ID, "node": k.node}
+	_, err := k.audit.Append(tx, k.newEntry("agent:"+run.ID, security.ActionAgentExit, "run:"+run.ID, meta))
+	return err
+}
+
+func (k *Kernel) tellExit(ctx context.Context, run Run) error {
+	_, err := k.announceSession(ctx, run.SessionID)
 	if sys.CodeOf(err) == sys.CodeNotFound {
 		err = nil // the person deleted it meanwhile
 	}
@@ -250,16 +290,17 @@ func (k *Kernel) startQueued(session string) {
 	if err != nil || len(q) == 0 {
 		return
 	}
-	var texts []string
-	err = k.store.Write(ctx, func(tx *store.Tx) error {
-		texts = nil
-		q, err := k.store.TakeQueued(tx, session, 0)
+	var texts, attached []string
+	err = k.store.Write(ctx, func(tx *store.Tx) (err error) {
+		texts, attached = nil, nil
+		q, err = k.store.TakeQueued(tx, session, 0)
 		for _, m := range q {
 			texts = append(texts, m.Text)
+			attached = append(attached, idsOf(m.Attachments)...)
 		}
 		return err
 	})
-	if err == nil && len(texts) == 0 {
+	if err == nil && len(q) == 0 {
 		return
 	}
 	if err != nil {
@@ -267,10 +308,29 @@ func (k *Kernel) startQueued(session string) {
 		return
 	}
 	k.publishQueue(ctx, session)
-	if _, err := k.submit(ctx, Submit{SessionID: session, Text: strings.Join(texts, "\n\n"), Via: "queue"}, scope{}); err != nil {
+	if _, err := k.submit(ctx, Submit{SessionID: session, Text: strings.Join(texts, "\n\n"), Attachments: attached, Via: "queue"}, scope{}); err != nil {
 		k.log.Error("Could not start a run for queued messages", "session_id", session, "error", err)
 		k.raise(sys.AsError(err))
+		k.putBack(ctx, q)
 	}
+}
+
+// putBack queues messages again of which no run could be made: the person takes
+// them back, or they go out with the next one.
+func (k *Kernel) putBack(ctx context.Context, q []store.Queued) {
+	err := k.store.Write(ctx, func(tx *store.Tx) error {
+		for i := range q {
+			if err := k.store.Enqueue(tx, &q[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		k.log.Error("Could not keep queued messages", "error", err)
+		return
+	}
+	k.publishQueue(ctx, q[0].SessionID)
 }
 
 // spec gathers what a run needs: its rights, tools, model and history.
@@ -287,13 +347,14 @@ func (k *Kernel) spec(ctx context.Context, run Run, steps []store.Step) (agent.S
 	if chosen.chatOnly {
 		tools = agent.Toolset{}
 	}
-	history, err := k.history(ctx, run)
+	say := k.say(ctx)
+	history, err := k.history(ctx, run, say, len(tools.Tools) > 0, !chosen.blind)
 	if err != nil {
 		return agent.Spec{}, err
 	}
 	cfg := k.config.get()
 	return agent.Spec{
-		Run: run, Model: &guardedModel{caller: h.Exec.caller, chosen: chosen}, Toolset: tools, History: history, Steps: steps,
+		Run: run, Model: &guardedModel{caller: h.Exec.caller, chosen: chosen, patient: run.Via != "terminal" && !chosen.Endpoint().Here()}, Toolset: tools, History: history, Steps: steps, Say: say,
 		System: agent.Prompt(agent.PromptInput{
 			Now: k.clock.Now().In(time.Local), OS: runtime.GOOS, Folder: run.Folder, Mode: run.Mode, Toolset: tools,
 		}),
@@ -304,42 +365,6 @@ func (k *Kernel) spec(ctx context.Context, run Run, steps []store.Step) (agent.S
 			return k.store.TakeQueued(tx, run.SessionID, 0)
 		},
 	}, nil
-}
-
-// history is what a model reads of the runs before this one: the messages, and
-// the steps in full. Results of older runs are shortened, since they can be
-// looked up again.
-func (k *Kernel) history(ctx context.Context, run Run) ([]llm.Message, error) {
-	list, err := k.sessionRuns(ctx, run.SessionID)
-	if err != nil {
-		return nil, err
-	}
-	i := slices.IndexFunc(list, func(r Run) bool { return r.ID == run.ID })
-	if i >= 0 {
-		list = list[:i]
-	}
-	var talk []llm.Message
-	for n, r := range list {
-		steps, err := k.store.Steps(ctx, r.ID)
-		if err != nil {
-			return nil, err
-		}
-		talk = append(talk, llm.Message{Role: llm.RoleUser, Content: r.Text})
-		said, open := agent.Transcript(steps)
-		said = append(said, agent.Unfinished(open)...)
-		if n < len(list)-1 {
-			for j := range said {
-				if said[j].Role == llm.RoleTool {
-					said[j].Content = shorten(said[j].Content, 2000)
-				}
-			}
-		}
-		talk = append(talk, said...)
-		if r.State != store.RunDone {
-			talk = append(talk, llm.Message{Role: llm.RoleUser, Content: fmt.Sprintf("(Oxios: that run ended as %q. %s)", r.State, r.EndReason)})
-		}
-	}
-	return talk, nil
 }
 
 // takeUp goes on with what an earlier process left. A run that waits for a
@@ -374,11 +399,13 @@ func waitsFirst(steps []store.Step) bool {
 }
 
 func (k *Kernel) loadPaused(ctx context.Context) error {
-	v, _, err := k.store.Get(ctx, "paused")
-	if err == nil {
-		k.runs.gate.set(v == "true")
-	}
-	return err
+	return k.store.Write(ctx, func(tx *store.Tx) error { // no reader, see [Kernel.nodeID]
+		v, _, err := k.store.GetIn(tx, "paused")
+		if err == nil {
+			k.runs.gate.set(v == "true")
+		}
+		return err
+	})
 }
 
 // Adopt returns the Handle of an agent that somebody else runs: its run is in

@@ -72,6 +72,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	}
 
 	k.bus = event.NewBus(o.Clock)
+	k.network = newNetwork()
 	k.redact = security.NewRedactor()
 	k.audit = security.NewAudit(k.store, o.Clock)
 	k.approvals = security.NewApprovals(k.store, security.ApprovalConfig{Clock: o.Clock, Notify: func(a security.Approval) {
@@ -85,10 +86,12 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	}
 	k.keys = security.NewCredentials(filepath.Join(o.Home, "keys"), security.CredentialOptions{FileOnly: !cfg.Keyring, Clock: o.Clock, Log: o.Log})
 	k.cmds = newCommands(k)
+	k.attached = newAttachments(o.Home)
 	k.sandbox = sandbox.New(sandbox.Config{Helper: o.Helper, Log: o.Log, CacheDir: filepath.Join(o.Home, "cache"), Env: k.hostEnv})
 	k.engine = newEngine(k)
 	k.runner = &agent.Runner{Store: k.store, Bus: k.bus, Log: o.Log, Clock: o.Clock}
 	k.runs = newRuns(cfg.MaxConcurrent)
+	k.unwritten = newUnwritten()
 	if err = k.loadPaused(ctx); err != nil {
 		return nil, err
 	}
@@ -198,14 +201,19 @@ func (k *Kernel) recordStart(ctx context.Context) error {
 	return nil
 }
 
-// nodeID is the id of this installation: made once, kept in the database.
-func (k *Kernel) nodeID(ctx context.Context) (string, error) {
-	id, ok, err := k.store.Get(ctx, "node")
-	if err != nil || ok {
-		return id, err
-	}
-	id = sys.NewID()
-	return id, k.store.Write(ctx, func(tx *store.Tx) error { return k.store.Put(tx, "node", id) })
+// nodeID is the id of this installation: made once, kept in the database. It is
+// read where it would be written: a connection for readers takes a millisecond to
+// open, and the start needs none.
+func (k *Kernel) nodeID(ctx context.Context) (id string, err error) {
+	err = k.store.Write(ctx, func(tx *store.Tx) error {
+		known, ok, err := k.store.GetIn(tx, "node")
+		if id = known; err != nil || ok {
+			return err
+		}
+		id = sys.NewID()
+		return k.store.Put(tx, "node", id)
+	})
+	return id, err
 }
 
 func orElse(s, other string) string {

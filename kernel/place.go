@@ -82,13 +82,10 @@ func (c *caller) outside(p string, at place) place {
 
 // judge asks policy about a path as it was written and as it really is.
 func (c *caller) judge(written, real string) security.PathVerdict {
-	home := homeFolder()
-	v := security.Classify(written, c.scope.folder, home, c.k.opts.Home)
+	home, own := homeFolder(), c.k.opts.Home
+	v := security.ClassifyFile(real, c.scope.folder, home, own)
 	if written != real {
-		v = worse(v, security.Classify(real, c.scope.folder, home, c.k.opts.Home))
-	}
-	if r := realPath(c.k.opts.Home); r != c.k.opts.Home {
-		v = worse(v, security.Classify(real, c.scope.folder, home, r))
+		v = worse(v, security.Classify(written, c.scope.folder, home, own))
 	}
 	return v
 }
@@ -163,11 +160,6 @@ func realPath(p string) string {
 	return filepath.Join(realPath(parent), filepath.Base(p))
 }
 
-// within reports whether p is dir or lies below it. Both are clean.
-func within(p, dir string) bool {
-	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
-}
-
 // The ways in which a call uses a file.
 type fileUse struct {
 	write    bool
@@ -192,9 +184,9 @@ func (c *caller) fileAction(call string, p place, use fileUse, subject any) acti
 	}
 	switch {
 	case p.escape != nil:
-		a.tier, a.refusal, a.hint = security.TierRefuse, "a link in this path leads out of the folder", p.escape.Hint
+		a.tier, a.refusal, a.hint = security.TierRefuse, sys.Say("a link in this path leads out of the folder"), p.escape.Hint
 	case a.tier >= security.TierRefuse:
-		a.refusal = p.verdict.Reason + " (" + shortenHome(p.abs) + ")"
+		a.refusal = sys.Words{EN: p.verdict.Reason + " (" + shortenHome(p.abs) + ")", KO: p.verdict.ReasonKO + " (" + shortenHome(p.abs) + ")"}
 		a.hint = "Go on without it. If the person wants it, they can do it themselves."
 	case !p.inside || p.verdict.Sensitive:
 		a.effect, a.tier = security.EffectOutside, max(a.tier, security.TierAsk)
@@ -212,16 +204,11 @@ func (c *caller) fileAction(call string, p place, use fileUse, subject any) acti
 			r.Outside = []string{p.abs}
 		}
 		if p.verdict.Reason != "" {
-			r.Why = c.k.because(p.verdict.Reason, p.verdict.ReasonKO)
+			r.Why, r.WhyKO = because(p.verdict.Reason), p.verdict.ReasonKO
 		}
 	}
 	return a
 }
 
-// because is a reason of policy as a sentence in the person's language.
-func (k *Kernel) because(en, ko string) string {
-	if k.korean() {
-		return ko
-	}
-	return "This " + en + "."
-}
+// because is a reason of policy as a sentence.
+func because(reason string) string { return "This " + reason + "." }

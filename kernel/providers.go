@@ -45,6 +45,7 @@ type Model struct {
 	Provider      string     `json:"provider"`
 	ProviderName  string     `json:"provider_name"`
 	ContextLength int        `json:"context_length,omitempty"`
+	Window        int        `json:"window,omitempty"` // tokens of it that a run uses at most
 	Tools         *bool      `json:"tools,omitempty"`
 	Images        *bool      `json:"images,omitempty"`
 	Reasoning     *bool      `json:"reasoning,omitempty"`
@@ -154,6 +155,7 @@ func (k *Kernel) modelViews(ctx context.Context, n entry, list []llm.Model) []Mo
 				v.ContextLength = t.ContextLength
 			}
 		}
+		v.Window = windowOf(n.Endpoint, v.ContextLength)
 		out = append(out, v)
 	}
 	return out

@@ -3,11 +3,8 @@ package kernel
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"io/fs"
-	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -16,7 +13,6 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"oxios/kernel/security"
 	"oxios/kernel/sys"
 )
 
@@ -33,8 +29,9 @@ const (
 // line by line.
 type GrepArgs struct {
 	Pattern string `json:"pattern"`
-	Path    string `json:"path,omitempty"` // a folder or a file; "" is the caller's folder
-	Glob    string `json:"glob,omitempty"` // which files: "*.go", "src/**/*.ts"
+	Path    string `json:"path,omitempty"`    // a folder or a file; "" is the caller's folder
+	Glob    string `json:"glob,omitempty"`    // which files: "*.go", "src/**/*.ts"
+	Ignored bool   `json:"ignored,omitempty"` // also what .gitignore and .ignore leave out
 }
 
 // GrepMatch is a line that matches.
@@ -52,9 +49,11 @@ type GrepResult struct {
 	Note      string      `json:"note,omitempty"` // what was left out, and how to see it
 }
 
-// Grep searches the lines of text files. It passes over version control,
-// installed packages, binary files and files over 10 MB, and files that hold
-// passwords or keys by their name; it ends after 200 matches or 30 seconds.
+// Grep searches the lines of text files. It passes over what .gitignore and
+// .ignore leave out, unless that is asked for or named as the path; version
+// control, installed packages, binary files and files over 10 MB; and files
+// that hold passwords or keys by their name. It ends after 200 matches or 30
+// seconds.
 func (a *ExecAPI) Grep(ctx context.Context, in GrepArgs) (GrepResult, error) {
 	p := a.place(in.Path)
 	act := a.fileAction("exec.grep", p, useSearch, struct {
@@ -74,7 +73,7 @@ func (a *ExecAPI) Grep(ctx context.Context, in GrepArgs) (GrepResult, error) {
 		if !strings.Contains(in.Pattern, `\A`) && !strings.Contains(in.Pattern, `\z`) {
 			g.whole = regexp.MustCompile("(?m:" + in.Pattern + ")") // it compiled without the flag
 		}
-		s := &search{k: a.k, place: p, only: in.Glob, contents: true}
+		s := &search{k: a.k, place: p, only: in.Glob, contents: true, all: in.Ignored}
 		err = s.walk(ctx, g.file)
 		r.Note = s.note(r.Truncated, "Narrow the pattern, the path or the glob to see the rest.")
 		r.Truncated = r.Truncated || s.timedOut
@@ -171,6 +170,7 @@ func window(s string, at, n int) string {
 type FindArgs struct {
 	Pattern string `json:"pattern"`
 	Path    string `json:"path,omitempty"`
+	Ignored bool   `json:"ignored,omitempty"` // also what .gitignore and .ignore leave out
 }
 
 // FindResult lists the paths that were found; folders end in a slash.
@@ -181,7 +181,9 @@ type FindResult struct {
 }
 
 // Find looks for files and folders by their names. It ends after 1000 paths or
-// 30 seconds, and passes over version control and installed packages.
+// 30 seconds, and passes over version control, installed packages and what
+// .gitignore and .ignore leave out, unless that is asked for or named as the
+// path.
 func (a *ExecAPI) Find(ctx context.Context, in FindArgs) (FindResult, error) {
 	p := a.place(in.Path)
 	act := a.fileAction("exec.find", p, useFind, struct {
@@ -198,7 +200,7 @@ func (a *ExecAPI) Find(ctx context.Context, in FindArgs) (FindResult, error) {
 		if err := checkGlob(pattern); err != nil {
 			return r, err
 		}
-		s := &search{k: a.k, place: p, only: pattern, folders: true}
+		s := &search{k: a.k, place: p, only: pattern, folders: true, all: in.Ignored}
 		err := s.walk(ctx, func(name string, _ func() (fs.File, error)) error {
 			if len(r.Paths) == maxPaths {
 				r.Truncated = true
@@ -211,162 +213,4 @@ func (a *ExecAPI) Find(ctx context.Context, in FindArgs) (FindResult, error) {
 		r.Truncated = r.Truncated || s.timedOut
 		return r, err
 	})
-}
-
-// passedOver are folders that hold what nobody wrote here. One of them is
-// searched when it is named as the path.
-var passedOver = map[string]bool{".git": true, ".hg": true, ".svn": true, "node_modules": true, "__pycache__": true, ".venv": true}
-
-// search walks the files below a place.
-type search struct {
-	k        *Kernel
-	place    place
-	only     string // a glob; "" for all
-	folders  bool   // folders are results too
-	contents bool   // it looks into files: secrets and huge ones are left out
-
-	skipped  map[string]bool // the names of folders that were passed over
-	withheld int             // files that may hold secrets
-	huge     int
-	timedOut bool
-}
-
-// walk calls visit for what matches, in the order of the paths, until it
-// returns [fs.SkipAll].
-func (s *search) walk(ctx context.Context, visit func(name string, open func() (fs.File, error)) error) error {
-	root, err := s.place.open()
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	info, err := root.Stat(s.place.rel)
-	if err != nil {
-		return s.k.fileError(root, s.place, err)
-	}
-	if !info.IsDir() {
-		if !info.Mode().IsRegular() || s.folders {
-			return sys.Errorf(sys.CodeInvalid, "%s is not a folder.", s.place.shown).WithHint("Give a folder as the path.")
-		}
-		return skipAll(visit(s.place.shown, opener(root, s.place.rel)))
-	}
-	s.skipped = map[string]bool{}
-	end := time.Now().Add(maxSearch)
-	return skipAll(fs.WalkDir(root.FS().FS(), s.place.rel, func(rel string, d fs.DirEntry, err error) error {
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case time.Now().After(end):
-			s.timedOut = true
-			return fs.SkipAll
-		case err != nil && d != nil && d.IsDir():
-			return fs.SkipDir // a folder that may not be read
-		case err != nil || rel == s.place.rel:
-			return nil
-		}
-		if d.IsDir() {
-			if passedOver[d.Name()] {
-				s.skipped[d.Name()] = true
-				return fs.SkipDir
-			}
-			if s.guarded(rel) {
-				s.withheld++
-				return fs.SkipDir
-			}
-			if s.folders && s.matches(rel) {
-				return visit(s.place.show(rel)+"/", nil)
-			}
-			return nil
-		}
-		if !s.matches(rel) {
-			return nil
-		}
-		if s.contents && !s.readable(rel, d) {
-			return nil
-		}
-		return visit(s.place.show(rel), opener(root, rel))
-	}))
-}
-
-func skipAll(err error) error {
-	if errors.Is(err, fs.SkipAll) {
-		return nil
-	}
-	return err
-}
-
-func opener(root *security.Root, rel string) func() (fs.File, error) {
-	return func() (fs.File, error) {
-		f, _, err := root.OpenRegular(rel)
-		if err != nil {
-			return nil, err
-		}
-		return f, nil
-	}
-}
-
-func (s *search) matches(rel string) bool {
-	if s.only == "" {
-		return true
-	}
-	name := rel
-	switch {
-	case !strings.Contains(s.only, "/"):
-		name = path.Base(rel)
-	case s.place.rel != ".":
-		name = strings.TrimPrefix(rel, s.place.rel+"/")
-	}
-	return doublestar.MatchUnvalidated(s.only, name)
-}
-
-// guarded reports whether nobody may look into a folder.
-func (s *search) guarded(rel string) bool {
-	v := s.verdict(rel)
-	return v.Protected || v.Read >= security.TierRefuse
-}
-
-// readable reports whether a file is looked into.
-func (s *search) readable(rel string, d fs.DirEntry) bool {
-	if !d.Type().IsRegular() {
-		return false
-	}
-	if v := s.verdict(rel); v.Protected || v.Sensitive || v.Read >= security.TierRefuse {
-		s.withheld++
-		return false
-	}
-	if info, err := d.Info(); err == nil && info.Size() > maxGrepFile {
-		s.huge++
-		return false
-	}
-	return true
-}
-
-func (s *search) verdict(rel string) security.PathVerdict {
-	return security.Classify(filepath.Join(s.place.root, filepath.FromSlash(rel)), s.place.folder, homeFolder(), s.k.opts.Home)
-}
-
-// note says in words what a search left out.
-func (s *search) note(full bool, narrow string) string {
-	var notes []string
-	if full {
-		notes = append(notes, "There is more. "+narrow)
-	}
-	if s.timedOut {
-		notes = append(notes, fmt.Sprintf("The search was ended after %s. %s", maxSearch, narrow))
-	}
-	if s.withheld > 0 {
-		notes = append(notes, plural(s.withheld, "place")+" that may hold passwords or keys left out.")
-	}
-	if s.huge > 0 {
-		notes = append(notes, plural(s.huge, "file")+" over "+sizeText(maxGrepFile)+" left out; use a command for those.")
-	}
-	var names []string
-	for _, n := range []string{".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"} {
-		if s.skipped[n] {
-			names = append(names, n)
-		}
-	}
-	if len(names) > 0 {
-		notes = append(notes, "Passed over: "+strings.Join(names, ", ")+". Name one as the path to look into it.")
-	}
-	return strings.Join(notes, " ")
 }

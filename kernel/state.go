@@ -28,12 +28,14 @@ type (
 	StepView     = agent.StepView
 )
 
-// SessionView is a whole conversation.
+// SessionView is a conversation as far as the branch goes that it shows.
 type SessionView struct {
 	Session  Session   `json:"session"`
 	Messages []Message `json:"messages"`
 	Runs     []RunView `json:"runs"` // in the order in which they began
 	Queued   []Queued  `json:"queued"`
+	Branches int       `json:"branches"` // how many there are, this one included
+	Origin   *Origin   `json:"origin,omitempty"`
 }
 
 // RunView is a run with its steps and what it changed.
@@ -41,6 +43,13 @@ type RunView struct {
 	Run     Run             `json:"run"`
 	Steps   []StepView      `json:"steps"`
 	Changes []ChangeSummary `json:"changes"`
+
+	// In a conversation: the runs that stand at this place, itself included, the
+	// oldest first; where it stands among them, from 0; and whether its message
+	// is another than that of the first.
+	Siblings []string `json:"siblings,omitempty"`
+	Sibling  int      `json:"sibling,omitempty"`
+	Edited   bool     `json:"edited,omitempty"`
 }
 
 // Sessions lists conversations, the one that changed last first. Search looks
@@ -49,50 +58,67 @@ func (a *StateAPI) Sessions(ctx context.Context, q SessionQuery) ([]Session, err
 	return guard(ctx, a.caller, action{call: "state.sessions", resource: "sessions"}, func(ctx context.Context) ([]Session, error) {
 		list, err := a.k.store.Sessions(ctx, q)
 		for i := range list {
+			list[i] = a.k.overSession(list[i])
 			list[i].Folder = shortenHome(list[i].Folder)
 		}
 		return list, err
 	})
 }
 
-// Session returns one conversation with its runs and their steps.
+// Session returns one conversation with the runs of the branch that it shows,
+// and their steps.
 func (a *StateAPI) Session(ctx context.Context, id string) (SessionView, error) {
 	return guard(ctx, a.caller, action{call: "state.session", resource: "session:" + id}, func(ctx context.Context) (SessionView, error) {
-		return a.k.sessionView(ctx, id)
+		return a.k.sessionView(ctx, id, false)
 	})
 }
 
-func (k *Kernel) sessionView(ctx context.Context, id string) (SessionView, error) {
-	var v SessionView
-	var err error
-	if v.Session, err = k.store.Session(ctx, id); err != nil {
-		return v, err
-	}
-	v.Session.Folder = shortenHome(v.Session.Folder)
-	if v.Messages, err = k.store.Messages(ctx, id); err != nil {
-		return v, err
-	}
-	list, err := k.sessionRuns(ctx, id)
+// sessionView is what a person sees of a conversation: the branch that it
+// shows, or the whole of it.
+func (k *Kernel) sessionView(ctx context.Context, id string, whole bool) (SessionView, error) {
+	s, err := k.store.Session(ctx, id)
 	if err != nil {
-		return v, err
+		return SessionView{}, err
 	}
-	for _, r := range list {
-		rv, err := k.runView(ctx, r)
+	tree, err := k.store.Tree(ctx, id)
+	if err != nil {
+		return SessionView{}, err
+	}
+	runs := tree.Runs
+	if !whole {
+		runs = tree.Branch(s.HeadID)
+	}
+	v := SessionView{Session: k.overSession(s), Branches: tree.Branches()}
+	v.Session.Folder = shortenHome(v.Session.Folder)
+	shown := map[string]bool{"": true}
+	for _, r := range runs {
+		shown[r.ID] = true
+		rv, err := k.runView(ctx, k.unwritten.over(r))
 		if err != nil {
 			return v, err
 		}
+		if all := tree.Siblings(r); len(all) > 1 {
+			first, _ := tree.Run(all[0])
+			rv.Siblings, rv.Sibling, rv.Edited = all, slices.Index(all, r.ID), first.Text != r.Text
+		}
 		v.Runs = append(v.Runs, rv)
 	}
-	v.Queued, err = k.store.Queued(ctx, id)
+	messages, err := k.store.Messages(ctx, s.ID)
+	if err != nil {
+		return v, err
+	}
+	v.Messages = slices.DeleteFunc(k.unwritten.messages(s.ID, messages), func(m Message) bool { return !shown[m.RunID] })
+	if v.Origin, err = k.origin(ctx, s, tree); err != nil {
+		return v, err
+	}
+	v.Queued, err = k.store.Queued(ctx, s.ID)
 	return v, err
 }
 
-// sessionRuns returns the runs of a conversation in the order in which they
-// began.
-func (k *Kernel) sessionRuns(ctx context.Context, id string) ([]Run, error) {
-	list, err := k.store.Runs(ctx, store.RunQuery{SessionID: id, Limit: 500})
-	slices.Reverse(list)
-	return list, err
+// run returns one run as it stands.
+func (k *Kernel) run(ctx context.Context, id string) (Run, error) {
+	r, err := k.store.Run(ctx, id)
+	return k.unwritten.over(r), err
 }
 
 func (k *Kernel) runView(ctx context.Context, r Run) (RunView, error) {
@@ -102,6 +128,9 @@ func (k *Kernel) runView(ctx context.Context, r Run) (RunView, error) {
 		return v, err
 	}
 	for _, s := range steps {
+		if r.State.Ended() {
+			s = agent.Settled(s)
+		}
 		v.Steps = append(v.Steps, agent.View(s))
 	}
 	changes, err := k.changes(ctx, r.ID)
@@ -148,6 +177,7 @@ func (a *StateAPI) UpdateSession(ctx context.Context, id string, p SessionPatch)
 // announceSession publishes a conversation as it now is.
 func (k *Kernel) announceSession(ctx context.Context, id string) (Session, error) {
 	s, err := k.store.Session(ctx, id)
+	s = k.overSession(s)
 	s.Folder = shortenHome(s.Folder)
 	if err == nil {
 		k.publish(event.SessionChanged, scope{sessionID: id}, s)
@@ -165,6 +195,7 @@ func (a *StateAPI) DeleteSession(ctx context.Context, id string) error {
 		if err := a.k.store.DeleteSession(ctx, id); err != nil {
 			return struct{}{}, err
 		}
+		a.k.sweepAttachments(ctx)
 		a.k.publish(event.SessionDeleted, scope{sessionID: id}, event.Text{Text: id})
 		a.k.publishStatus()
 		return struct{}{}, nil
@@ -172,11 +203,11 @@ func (a *StateAPI) DeleteSession(ctx context.Context, id string) error {
 	return err
 }
 
-// ExportSession returns a conversation as "md" for people or "json" for
-// programs, with secrets masked.
+// ExportSession returns a conversation as "md" for people, with the branch that
+// it shows, or as "json" for programs, with all of them. Secrets are masked.
 func (a *StateAPI) ExportSession(ctx context.Context, id, format string) (string, error) {
 	return guard(ctx, a.caller, action{call: "state.exportSession", resource: "session:" + id}, func(ctx context.Context) (string, error) {
-		v, err := a.k.sessionView(ctx, id)
+		v, err := a.k.sessionView(ctx, id, format == "json")
 		if err != nil {
 			return "", err
 		}
@@ -194,6 +225,12 @@ func (a *StateAPI) ExportSession(ctx context.Context, id, format string) (string
 func markdown(v SessionView) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", v.Session.Title)
+	if v.Origin != nil && v.Origin.Title != "" {
+		fmt.Fprintf(&b, "_(Branched from “%s”)_\n\n", v.Origin.Title)
+	}
+	if v.Branches > 1 {
+		fmt.Fprintf(&b, "_(One of %d branches; the JSON export has them all)_\n\n", v.Branches)
+	}
 	steps := map[string][]StepView{}
 	for _, r := range v.Runs {
 		steps[r.Run.ID] = r.Steps
@@ -201,6 +238,10 @@ func markdown(v SessionView) string {
 	for _, m := range v.Messages {
 		if m.Role == "user" {
 			fmt.Fprintf(&b, "## %s\n\n%s\n\n", m.At.Format("2006-01-02 15:04"), m.Content)
+			for _, a := range m.Attachments {
+				fmt.Fprintf(&b, "- Attached: %s\n", titleOfAttachment(a))
+			}
+			b.WriteString("\n")
 			continue
 		}
 		for _, s := range steps[m.RunID] {

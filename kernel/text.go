@@ -39,9 +39,9 @@ var boms = []struct {
 const sniffed = 8 << 10
 
 // errBinary says that a file holds no text, and what it seems to be.
-type errBinary struct{ kind string }
+type errBinary struct{ kind sys.Words }
 
-func (e *errBinary) Error() string { return "not text: " + e.kind }
+func (e *errBinary) Error() string { return "not text: " + e.kind.EN }
 
 // sniff finds out how a file is written. It reads all of it, as the first
 // Korean character may be the last one, and leaves f at the start.
@@ -60,7 +60,7 @@ func sniff(f io.ReadSeeker) (textEncoding, error) {
 	}
 	kind := http.DetectContentType(head)
 	if bytes.IndexByte(head, 0) >= 0 || n > 0 && !strings.HasPrefix(kind, "text/") && kind != "application/octet-stream" {
-		return "", &errBinary{kind}
+		return "", &errBinary{sys.Words{EN: kind}}
 	}
 	for _, try := range []struct {
 		enc   textEncoding
@@ -77,7 +77,7 @@ func sniff(f io.ReadSeeker) (textEncoding, error) {
 			return "", err
 		}
 	}
-	return "", &errBinary{"text in an encoding other than UTF-8, UTF-16 and CP949, or no text"}
+	return "", &errBinary{sys.Say("text in an encoding other than UTF-8, UTF-16 and CP949, or no text")}
 }
 
 var errNotThis = errors.New("not in this encoding")

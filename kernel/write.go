@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -109,7 +108,7 @@ func (a *ExecAPI) change(ctx context.Context, call, name string, args any, make 
 		card(r)
 		r.Diff = capDiff(unifiedDiff(p.shown, plan.old.text, plan.text), maxCardDiff)
 		if plan.old.linked {
-			r.Why = a.k.because("changes a file that has other names, perhaps outside the folder", "폴더 밖에도 이름이 있을 수 있는 파일을 바꿉니다")
+			r.Why, r.WhyKO = because("changes a file that has other names, perhaps outside the folder"), "폴더 밖에도 이름이 있을 수 있는 파일을 바꿉니다"
 		}
 	}
 	return guard(ctx, a.caller, act, func(ctx context.Context) (FileEffect, error) {
@@ -201,7 +200,7 @@ func contentHash(b []byte) string {
 // keepsSecrets refuses a text in which a secret of the file was replaced by its
 // mask: an agent reads files with secrets masked, and would destroy them.
 func (k *Kernel) keepsSecrets(old oldFile, text string) error {
-	found := maskPattern.FindAllString(text, -1)
+	found := maskPattern().FindAllString(text, -1)
 	if len(found) == 0 {
 		return nil
 	}
@@ -216,7 +215,7 @@ func (k *Kernel) keepsSecrets(old oldFile, text string) error {
 }
 
 // maskPattern is what stands in place of a secret.
-var maskPattern = regexp.MustCompile(`\[redacted:[^\]\n]+\]`)
+var maskPattern = sys.Pattern(`\[redacted:[^\]\n]+\]`)
 
 // apply makes a change that the guard let through.
 func (a *ExecAPI) apply(ctx context.Context, p place, plan filePlan, make newText) (FileEffect, error) {
@@ -333,7 +332,7 @@ func linesOf(text, s string) string {
 }
 
 // closest says which line of text is most like the first one of old.
-func closest(text, old string) string {
+func closest(text, old string) sys.Words {
 	want := ""
 	for line := range strings.Lines(old) {
 		if want = strings.TrimSpace(line); want != "" {
@@ -352,9 +351,9 @@ func closest(text, old string) string {
 	}
 	switch {
 	case at == 0:
-		return "No line in it is like the first one of old. Read the file again."
+		return sys.Say("No line in it is like the first one of old. Read the file again.")
 	case best == 1:
-		return fmt.Sprintf("Line %d has the same words, so the difference is in spaces or in the lines after it: %q. Read it again and copy it exactly.", at, cutText(found, 300))
+		return sys.Say("Line %d has the same words, so the difference is in spaces or in the lines after it: %q. Read it again and copy it exactly.", at, cutText(found, 300))
 	}
-	return fmt.Sprintf("The closest is line %d: %q. Read it again and copy it exactly.", at, cutText(found, 300))
+	return sys.Say("The closest is line %d: %q. Read it again and copy it exactly.", at, cutText(found, 300))
 }

@@ -12,7 +12,7 @@ import (
 
 func (c *console) approvalsCommand() *cobra.Command {
 	return c.group("approvals", "What agents ask for, and your answers", "에이전트의 요청과 당신의 답",
-		c.approvalsList(), c.approvalsApprove(), c.approvalsDeny())
+		c.approvalsList(), c.approvalsApprove(), c.approvalsDeny(), c.approvalsRevoke())
 }
 
 func (c *console) approvalsList() *cobra.Command {
@@ -81,6 +81,23 @@ func (c *console) approvalsDeny() *cobra.Command {
 	return c.withJSON(cmd)
 }
 
+func (c *console) approvalsRevoke() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "revoke ID", Short: c.t("Take a yes back that has not been used up", "아직 쓰이지 않은 승인을 취소합니다"), Args: c.args(1, 1),
+		Long: c.t("Takes a yes back: one that was not used yet, or one for a whole run. The same call asks again from then on; what has run stays.",
+			"아직 쓰이지 않았거나 실행 전체에 준 승인을 취소합니다. 같은 호출은 그때부터 다시 묻고, 이미 실행한 것은 그대로입니다."),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.decide(cmd.Context(), args[0], func(l *link, a kernel.Approval) (kernel.Approval, error) {
+				if err := l.Security.Revoke(cmd.Context(), a.ID); err != nil {
+					return a, err
+				}
+				return l.Security.Approval(cmd.Context(), a.ID)
+			})
+		},
+	}
+	return c.withJSON(cmd)
+}
+
 // decide finds the request that name means, shows it and records the answer.
 func (c *console) decide(ctx context.Context, name string, say func(*link, kernel.Approval) (kernel.Approval, error)) error {
 	l, err := c.connect(ctx)
@@ -109,6 +126,8 @@ func (c *console) decide(ctx context.Context, name string, say func(*link, kerne
 	}
 	c.printf("%s: %s", tail(a.ID), c.decision(a.State))
 	switch {
+	case a.State == "canceled":
+		c.note("%s", c.t("The same call asks again from now on; what has run stays.", "같은 호출도 이제부터 다시 묻습니다. 이미 실행한 것은 그대로입니다."))
 	case l.own != nil:
 		c.note("%s", c.t("Your answer is recorded. The run goes on when Oxios runs next: the window, or `oxios serve`.",
 			"답이 기록되었습니다. 다음에 Oxios가 실행될 때(창 또는 `oxios serve`) 이어집니다."))

@@ -14,14 +14,17 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"oxios/kernel/store"
 )
 
 // BenchmarkP1Start is workload P1: from the start of the process until it is
 // ready, with 10,000 messages in the home, and what it holds and does while
 // nothing happens. The control is the skeleton in testdata. Goals: at most 2.5
-// times the skeleton, at most 45 MB, at most 1 tick of processor time a minute
-// (10 s are measured here).
+// times the skeleton, at most 45 MB, at most 1 tick (10 ms) of processor time a
+// minute. 20 s are measured here, from when the work that follows the ready line
+// is done: the escape attempts and the person's environment.
 func BenchmarkP1Start(b *testing.B) {
 	dir := b.TempDir()
 	bin := binary(b)
@@ -43,9 +46,11 @@ func BenchmarkP1Start(b *testing.B) {
 			ours = append(ours, p.took)
 			if i == 6 {
 				memory = pss(b, p.cmd.Process.Pid)
-				before := cpu(b, p.cmd.Process.Pid)
-				time.Sleep(10 * time.Second) // the measurement itself: what happens while nothing happens
-				ticks = cpu(b, p.cmd.Process.Pid) - before
+				const window = 20 * time.Second
+				before := settle(b, p.cmd.Process.Pid)
+				time.Sleep(window) // the measurement itself: what happens while nothing happens
+				idle := cpu(b, p.cmd.Process.Pid) - before
+				ticks = float64(idle) / float64(10*time.Millisecond) * float64(time.Minute/window)
 			}
 			p.end()
 			p = ready(b, exec.Command(skeleton, db), env)
@@ -59,7 +64,7 @@ func BenchmarkP1Start(b *testing.B) {
 	b.ReportMetric(float64(control[3].Microseconds())/1000, "skeleton_ms")
 	b.ReportMetric(float64(ours[3])/float64(control[3]), "ratio(goal<=2.5)")
 	b.ReportMetric(memory, "pss_MB(goal<=45)")
-	b.ReportMetric(ticks*6, "ticks_a_minute(goal<=1)")
+	b.ReportMetric(ticks, "ticks_a_minute(goal<=1)")
 }
 
 type started struct {
@@ -143,17 +148,31 @@ func pss(b *testing.B, pid int) float64 {
 	return 0
 }
 
-// cpu is the processor time of a process so far, in ticks of 10 ms.
-func cpu(b *testing.B, pid int) float64 {
+// cpu is the processor time of a process so far.
+func cpu(b *testing.B, pid int) time.Duration {
 	b.Helper()
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
+	const sched = 2 // the clock of a whole process, see clock_getcpuclockid(3)
+	var t unix.Timespec
+	if err := unix.ClockGettime(int32(^pid<<3|sched), &t); err != nil {
 		b.Fatal(err)
 	}
-	f := strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+2:]))
-	user, _ := strconv.ParseFloat(f[11], 64)
-	system, _ := strconv.ParseFloat(f[12], 64)
-	return user + system
+	return time.Duration(t.Nano())
+}
+
+// settle waits until a process has done nothing for two seconds, and returns
+// its processor time so far.
+func settle(b *testing.B, pid int) time.Duration {
+	b.Helper()
+	limit := time.Now().Add(time.Minute)
+	for time.Now().Before(limit) {
+		before := cpu(b, pid)
+		time.Sleep(2 * time.Second)
+		if after := cpu(b, pid); after-before < time.Millisecond {
+			return after
+		}
+	}
+	b.Fatal("the process is never idle")
+	return 0
 }
 
 // binary is the static oxios: $OXIOS_BIN, else one built for this run.

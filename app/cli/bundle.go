@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -101,17 +100,17 @@ func endOf(path string, most int64) ([]byte, error) {
 // in, the headers of a provider, and, because it goes to strangers, whatever
 // stands behind the name of a secret.
 var (
-	namedSecret   = regexp.MustCompile(`(?i)("?[\w-]*(?:api[-_]?key|token|secret|passwo?rd|passphrase|authorization|credential|cookie)[\w-]*"?\s*[=:]\s*)("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s,}]+)`)
-	browserCode   = regexp.MustCompile(`#code=[A-Za-z0-9_-]+`)
-	inlineHeaders = regexp.MustCompile(`(?im)^(\s*headers\s*=\s*)\{[^}\n]*\}`)
+	namedSecret   = sys.Pattern(`(?i)("?[\w-]*(?:api[-_]?key|token|secret|passwo?rd|passphrase|authorization|credential|cookie)[\w-]*"?\s*[=:]\s*)("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s,}]+)`)
+	browserCode   = sys.Pattern(`#code=[A-Za-z0-9_-]+`)
+	inlineHeaders = sys.Pattern(`(?im)^(\s*headers\s*=\s*)\{[^}\n]*\}`)
 )
 
 // masked is s without what looks like a secret, and with the person's home
 // folder, which holds their name, as ~.
 func masked(s string) string {
-	s = browserCode.ReplaceAllString(s, "#code=[masked]")
-	s = maskHeaderTables(inlineHeaders.ReplaceAllString(s, `$1"[masked]"`))
-	s = namedSecret.ReplaceAllString(kernel.Redact(s), `$1"[masked]"`)
+	s = browserCode().ReplaceAllString(s, "#code=[masked]")
+	s = maskHeaderTables(inlineHeaders().ReplaceAllString(s, `$1"[masked]"`))
+	s = namedSecret().ReplaceAllString(kernel.Redact(s), `$1"[masked]"`)
 	if home, err := os.UserHomeDir(); err == nil && len(home) > 1 {
 		s = strings.ReplaceAll(s, home, "~")
 	}

@@ -155,10 +155,7 @@ func (c *console) exit(err error, args []string) int {
 	if code == exitUsage && problem.Code == sys.CodeInternal {
 		problem.Code = sys.CodeInvalid
 	}
-	fmt.Fprintln(c.err, safe(problem.Message))
-	if problem.Hint != "" {
-		fmt.Fprintln(c.err, safe(problem.Hint))
-	}
+	c.explain(problem)
 	// A flag that cobra stumbled over may stand before --json.
 	if c.json || slices.Contains(args, "--json") {
 		_ = c.writeJSON(map[string]*sys.Error{"error": problem})
@@ -188,6 +185,7 @@ func (c *console) root(args []string) *cobra.Command {
 	root.AddCommand(
 		c.serveCommand(), c.runCommand(), c.approvalsCommand(), c.psCommand(), c.killCommand(), c.sessionsCommand(), c.auditCommand(),
 		c.configCommand(), c.modelsCommand(), c.providersCommand(), c.toolsCommand(), c.doctorCommand(), c.demoCommand(), c.versionCommand(),
+		c.addressCommand(), c.serviceCommand(), c.autostartCommand(), c.completionCommand(), c.manualCommand(),
 	)
 	root.SetArgs(args)
 	root.SetIn(c.in)

@@ -28,7 +28,7 @@ func (c *console) configGet() *cobra.Command {
 				return err
 			}
 			if v.Problem != nil {
-				c.note("%s\n%s", safe(v.Problem.Message), safe(v.Problem.Hint))
+				c.explain(v.Problem)
 			}
 			if len(args) == 1 {
 				value, ok := v.Values[args[0]]

@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 
 	"oxios/kernel/sys"
@@ -13,7 +12,7 @@ import (
 
 // linkPattern is the one form of link that is taken: anything else could be
 // text that a web page chose.
-var linkPattern = regexp.MustCompile(`^oxios://session/[0-9a-fA-F-]{8,64}$`)
+var linkPattern = sys.Pattern(`^oxios://session/[0-9a-fA-F-]{8,64}$`)
 
 // isLink reports whether arg is meant as a link.
 func isLink(arg string) bool { return len(arg) > 8 && arg[:8] == "oxios://" }
@@ -24,7 +23,7 @@ func (c *console) openDesktop(args []string) error {
 	if len(args) > 1 {
 		return usage(c.fail(sys.CodeInvalid, c.t("One link at a time.", "링크는 하나씩 여세요."), ""))
 	}
-	if len(args) == 1 && !linkPattern.MatchString(args[0]) {
+	if len(args) == 1 && !linkPattern().MatchString(args[0]) {
 		return usage(c.fail(sys.CodeInvalid, fmt.Sprintf(c.t("%q is not a link of Oxios.", "%q은(는) Oxios 링크가 아닙니다."), args[0]),
 			c.t("A link looks like oxios://session/ID.", "링크는 oxios://session/ID 형태입니다.")))
 	}

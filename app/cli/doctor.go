@@ -69,15 +69,15 @@ func (c *console) examine(ctx context.Context) kernel.DoctorReport {
 			return r
 		}
 	}
-	e := sys.AsError(err)
+	detail, hint := sys.AsError(err).Words()
 	r := kernel.DoctorReport{Version: c.deps.Version, System: runtime.GOOS + "/" + runtime.GOARCH, Checks: []kernel.Check{
-		{Name: "home", State: kernel.CheckOK, Detail: c.home},
-		{Name: "kernel", State: kernel.CheckFail, Detail: e.Message, Hint: e.Hint},
+		{Name: "home", State: kernel.CheckOK, Detail: sys.Words{EN: c.home}},
+		{Name: "kernel", State: kernel.CheckFail, Detail: detail, Hint: hint},
 	}}
 	if copies := c.copies(); len(copies) > 0 {
 		r.Checks = append(r.Checks, kernel.Check{
-			Name: "copies", State: kernel.CheckOK, Detail: strings.Join(copies, ", "),
-			Hint: c.t("`oxios doctor --restore FILE` goes back to one; the present database is kept.", "`oxios doctor --restore 파일`로 되돌릴 수 있고, 지금 데이터베이스는 보관됩니다."),
+			Name: "copies", State: kernel.CheckOK, Detail: sys.Words{EN: strings.Join(copies, ", ")},
+			Hint: sys.Words{EN: "`oxios doctor --restore FILE` goes back to one; the present database is kept.", KO: "`oxios doctor --restore 파일`로 되돌릴 수 있고, 지금 데이터베이스는 보관됩니다."},
 		})
 	}
 	return r
@@ -106,9 +106,9 @@ func (c *console) showReport(r kernel.DoctorReport) error {
 	marks := map[string]string{kernel.CheckOK: "✓", kernel.CheckWarn: "!", kernel.CheckFail: "✗"}
 	var rows [][]string
 	for _, k := range r.Checks {
-		rows = append(rows, []string{marks[k.State], k.Name, k.Detail})
-		if k.Hint != "" {
-			rows = append(rows, []string{"", "", "→ " + k.Hint})
+		rows = append(rows, []string{marks[k.State], k.Name, k.Detail.In(c.lang == korean)})
+		if hint := k.Hint.In(c.lang == korean); hint != "" {
+			rows = append(rows, []string{"", "", "→ " + hint})
 		}
 	}
 	return table(c.out, rows)

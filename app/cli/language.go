@@ -3,10 +3,11 @@ package cli
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"oxios/kernel/sys"
 )
 
 // language is what a person reads.
@@ -19,13 +20,13 @@ const (
 
 // languagePattern finds the setting without the kernel, which a broken
 // config.toml or a taken home must not keep from answering in the right words.
-var languagePattern = regexp.MustCompile(`(?m)^[ \t]*language[ \t]*=[ \t]*["'](en|ko)["']`)
+var languagePattern = sys.Pattern(`(?m)^[ \t]*language[ \t]*=[ \t]*["'](en|ko)["']`)
 
 // languageOf is the language that config.toml names, else that of the
 // environment.
 func languageOf(home string, getenv func(string) string) language {
 	raw, _ := os.ReadFile(filepath.Join(home, "config.toml")) // without it the environment decides
-	if m := languagePattern.FindSubmatch(raw); m != nil {
+	if m := languagePattern().FindSubmatch(raw); m != nil {
 		if string(m[1]) == "ko" {
 			return korean
 		}
@@ -50,6 +51,10 @@ func (c *console) t(en, ko string) string {
 	}
 	return en
 }
+
+// either is a text of the kernel, which brings both languages, in the
+// person's. One without Korean is the same for both.
+func (c *console) either(en, ko string) string { return sys.Words{EN: en, KO: ko}.In(c.lang == korean) }
 
 // translate gives root and what hangs from it help in the person's language.
 func (c *console) translate(root *cobra.Command) {

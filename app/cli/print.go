@@ -25,6 +25,15 @@ func (c *console) note(format string, args ...any) {
 	fmt.Fprintf(c.err, format+"\n", args...)
 }
 
+// explain tells a failure: what happened, then what to do.
+func (c *console) explain(e *sys.Error) {
+	message, hint := e.In(c.lang == korean)
+	c.note("%s", safe(message))
+	if hint != "" {
+		c.note("%s", safe(hint))
+	}
+}
+
 // fail makes an error in the person's language.
 func (c *console) fail(code sys.Code, message, hint string) error {
 	return &sys.Error{Code: code, Message: message, Hint: hint}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"oxios/kernel"
+	"oxios/kernel/sys"
 )
 
 // as is the data of an event as a T, whether it was published in this process
@@ -36,7 +37,8 @@ type progress struct {
 // show takes an event of the run up.
 func (p *progress) show(e kernel.Event) {
 	text, _ := as[struct {
-		Text string `json:"text"`
+		Text   string `json:"text"`
+		TextKO string `json:"text_ko"`
 	}](e)
 	switch e.Kind {
 	case "run.text":
@@ -44,7 +46,7 @@ func (p *progress) show(e kernel.Event) {
 	case "run.retry":
 		p.breakLine()
 		p.turn.Reset()
-		p.note(p.t("· Again: %s", "· 다시 시도: %s"), oneLine(text.Text))
+		p.note(p.t("· Again: %s", "· 다시 시도: %s"), oneLine(p.either(text.Text, text.TextKO)))
 	case "step":
 		if s, ok := as[kernel.StepView](e); ok {
 			p.step(s)
@@ -85,7 +87,7 @@ func (p *progress) step(s kernel.StepView) {
 	if s.Kind != "tool" {
 		return
 	}
-	title := s.Title
+	title := p.either(s.Title, s.TitleKO)
 	if title == "" {
 		title = s.Name
 	}
@@ -100,8 +102,17 @@ func (p *progress) step(s kernel.StepView) {
 		p.note("✓ %s", title)
 	default:
 		p.breakLine()
-		p.note("✗ %s (%s)", title, p.outcome(s.Outcome))
+		p.note("✗ %s (%s)%s", title, p.outcome(s.Outcome), p.why(s))
 	}
+}
+
+// why says what made a step fail. What the person denied themselves is no news.
+func (p *progress) why(s kernel.StepView) string {
+	if s.Error == nil || s.Outcome != "error" && s.Error.Code != sys.CodeRefused {
+		return ""
+	}
+	message, _ := s.Error.In(p.lang == korean)
+	return ": " + short(oneLine(message), 300)
 }
 
 // outcome is how a step ended, in words.

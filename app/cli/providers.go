@@ -204,10 +204,7 @@ func (c *console) report(r kernel.TestReport) {
 	c.printf("%s %s", c.t("Images:", "이미지:"), known(r.Images))
 	c.printf("%s %s", c.t("Context:", "문맥:"), number(r.ContextLength))
 	if r.Error != nil {
-		c.note("%s", safe(r.Error.Message))
-		if r.Error.Hint != "" {
-			c.note("%s", safe(r.Error.Hint))
-		}
+		c.explain(r.Error)
 	}
 }
 

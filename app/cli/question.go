@@ -123,10 +123,7 @@ func (w *watcher) drop(id string) {
 
 // title is what a request would do, in words.
 func (c *console) title(a kernel.Approval) string {
-	if c.lang == korean && a.Request.TitleKO != "" {
-		return oneLine(a.Request.TitleKO)
-	}
-	return oneLine(a.Request.Title)
+	return oneLine(c.either(a.Request.Title, a.Request.TitleKO))
 }
 
 // card shows the whole of a request. What the agent claims is told as its
@@ -151,7 +148,7 @@ func (c *console) card(a kernel.Approval) {
 	line("Folder:", "폴더:", oneLine(r.Dir))
 	line("Program:", "프로그램:", oneLine(r.Executable))
 	line("Agent:", "에이전트:", oneLine(strings.Join(append([]string{r.Agent}, r.Ancestry...), " ← ")))
-	line("Why it asks:", "묻는 이유:", oneLine(r.Why))
+	line("Why it asks:", "묻는 이유:", oneLine(c.either(r.Why, r.WhyKO)))
 	if r.Claim != "" {
 		line("The agent says:", "에이전트의 말:", fmt.Sprintf("%q", oneLine(r.Claim)))
 	}

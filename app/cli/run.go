@@ -23,6 +23,8 @@ const maxStdin = 12 << 20
 // runFlags are the flags of `oxios run`.
 type runFlags struct {
 	session, provider, model, mode, folder string
+	insteadOf                              string // a run, or a part of its id
+	attach                                 []string
 
 	timeout time.Duration
 	noWait  bool
@@ -48,10 +50,11 @@ func (c *console) runCommand() *cobra.Command {
 			"에이전트에게 일을 시키고 결과를 기다립니다. 에이전트는 현재 폴더에서 일합니다.\n메시지가 없거나 -이면 표준 입력에서 읽습니다.\n\n답은 표준 출력으로, 진행 상황은 표준 오류로 나옵니다.\n종료 코드: 0 완료, 1 실패 또는 중지, 2 잘못된 사용, 3 승인이 필요한데 여기서 답할 사람이 없음, 130 Ctrl-C."),
 		Example: `  oxios run "Write a hello file"
   git diff | oxios run -
+  oxios run --attach report.pdf "What does page 3 say?"
   oxios run --json --mode ask "Tidy this folder" | jq .response`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 && c.terminal(c.in) {
+			if len(args) == 0 && f.insteadOf == "" && len(f.attach) == 0 && c.terminal(c.in) {
 				if err := cmd.Help(); err != nil {
 					return err
 				}
@@ -62,6 +65,8 @@ func (c *console) runCommand() *cobra.Command {
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.session, "session", "", c.t("go on with this `conversation`", "이 `대화`를 이어 갑니다"))
+	fl.StringVar(&f.insteadOf, "instead-of", "", c.t("say it in place of the message of this `run` of --session, as another branch; without a message the same one again", "--session에 있는 이 `실행`의 메시지 대신 다른 갈래로 말합니다. 메시지가 없으면 같은 말을 다시 합니다"))
+	fl.StringArrayVar(&f.attach, "attach", nil, c.t("send this `file` or folder along; may be repeated", "이 `파일`이나 폴더를 함께 보냅니다. 여러 번 쓸 수 있습니다"))
 	fl.StringVar(&f.model, "model", "", c.t("the `model`", "사용할 `모델`"))
 	fl.StringVar(&f.provider, "provider", "", c.t("the `provider` of the model", "모델의 `제공자`"))
 	fl.StringVar(&f.mode, "mode", "", c.t("what it may do without asking: `ask`, guarded or auto", "묻지 않고 할 수 있는 일: `ask`, guarded, auto"))
@@ -107,11 +112,20 @@ func (c *console) say(ctx context.Context, args []string, f runFlags) error {
 	if f.timeout < 0 {
 		return usage(c.fail(sys.CodeInvalid, c.t("The time of --timeout is negative.", "--timeout 시간이 음수입니다."), ""))
 	}
-	text, piped, err := c.message(args)
-	if err != nil {
-		return err
+	if f.insteadOf != "" && f.session == "" {
+		return usage(c.fail(sys.CodeInvalid, c.t("--instead-of needs the conversation.", "--instead-of에는 대화가 필요합니다."), c.t("Name it with --session.", "--session으로 정해 주세요.")))
 	}
-	if strings.TrimSpace(text) == "" {
+	again := f.insteadOf != "" && len(args) == 0
+	wordless := len(f.attach) > 0 && len(args) == 0 && c.terminal(c.in) // what is attached says it all
+	var text string
+	var piped bool
+	var err error
+	if !again && !wordless {
+		if text, piped, err = c.message(args); err != nil {
+			return err
+		}
+	}
+	if strings.TrimSpace(text) == "" && !again && len(f.attach) == 0 {
 		return usage(c.fail(sys.CodeInvalid, c.t("The message is empty. Nothing was sent.", "메시지가 비어 있습니다. 아무것도 보내지 않았습니다."), ""))
 	}
 	folder, err := c.workFolder(f.folder)
@@ -126,8 +140,15 @@ func (c *console) say(ctx context.Context, args []string, f runFlags) error {
 		return err
 	}
 	defer func() { l.close() }()
+	if v, err := l.Infra.Config(ctx); err == nil && v.Problem != nil {
+		c.explain(v.Problem)
+	}
+	attached, err := c.attach(ctx, l, f.attach)
+	if err != nil {
+		return err
+	}
 	sent, err := l.Agents.Submit(ctx, kernel.Submit{
-		SessionID: f.session, Text: text, Folder: folder, Provider: f.provider, Model: f.model, Mode: f.mode, Via: "terminal",
+		SessionID: f.session, InsteadOf: f.insteadOf, Text: text, Attachments: attached, Folder: folder, Provider: f.provider, Model: f.model, Mode: f.mode, Via: "terminal",
 	})
 	if err != nil {
 		return err
@@ -155,6 +176,9 @@ func (c *console) begin(ctx, follow context.Context, f *runFlags) (l *link, alon
 		alone, err = l.alone(ctx)
 		if err == nil {
 			session, err = c.sessionID(ctx, l, f.session)
+		}
+		if err == nil && f.insteadOf != "" {
+			f.insteadOf, err = c.runIn(ctx, l, session, f.insteadOf)
 		}
 		if err == nil {
 			events, err = l.Infra.Events(follow, 0)

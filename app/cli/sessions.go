@@ -15,7 +15,7 @@ import (
 
 func (c *console) sessionsCommand() *cobra.Command {
 	return c.group("sessions", "Conversations", "대화 목록과 내용",
-		c.sessionsList(), c.sessionsShow(), c.sessionsRename(), c.sessionsExport(), c.sessionsDelete())
+		c.sessionsList(), c.sessionsShow(), c.sessionsChoose(), c.sessionsBranch(), c.sessionsRename(), c.sessionsExport(), c.sessionsDelete())
 }
 
 // onSession is a command that works on the conversation its first argument names.
@@ -80,16 +80,19 @@ func (c *console) sessionsShow() *cobra.Command {
 func (c *console) showSession(v kernel.SessionView) {
 	c.printf("%s", oneLine(v.Session.Title))
 	c.printf("%s · %s · %s · %s", v.Session.ID, c.runState(v.Session.State), oneLine(v.Session.Folder), c.price(v.Session.Cost))
+	c.showBranches(v)
 	steps := map[string][]kernel.StepView{}
+	places := map[string]string{} // of a run, told at the message that began it
 	for _, r := range v.Runs {
-		steps[r.Run.ID] = r.Steps
+		steps[r.Run.ID], places[r.Run.ID] = r.Steps, c.place(r)
 	}
 	for _, m := range v.Messages {
-		who := c.t("Agent", "에이전트")
+		who, place := c.t("Agent", "에이전트"), ""
 		if m.Role == "user" {
-			who = c.t("You", "나")
+			who, place = c.t("You", "나"), places[m.RunID]
+			delete(places, m.RunID)
 		}
-		c.printf("\n%s · %s", who, m.At.Local().Format("2006-01-02 15:04"))
+		c.printf("\n%s · %s%s", who, m.At.Local().Format("2006-01-02 15:04"), place)
 		if m.Role != "user" {
 			c.showSteps(steps[m.RunID])
 			delete(steps, m.RunID) // an answer in several messages shows them once
@@ -129,7 +132,7 @@ func (c *console) showSteps(steps []kernel.StepView) {
 		case s.Outcome == "ok":
 			mark = "✓"
 		}
-		title := s.Title
+		title := c.either(s.Title, s.TitleKO)
 		if title == "" {
 			title = s.Name
 		}
@@ -196,7 +199,11 @@ func (c *console) sessionsDelete() *cobra.Command {
 			}
 			title := short(v.Session.Title, 60)
 			if !yes {
-				if err := c.sure(fmt.Sprintf(c.t("Delete %q with %d messages for good?", "%q(메시지 %d개)을(를) 영구히 삭제할까요?"), title, len(v.Messages))); err != nil {
+				question := fmt.Sprintf(c.t("Delete %q with %d messages for good?", "%q(메시지 %d개)을(를) 영구히 삭제할까요?"), title, len(v.Messages))
+				if others := v.Branches - 1; others > 0 {
+					question += fmt.Sprintf(c.t(" Its other branches go too: %d.", " 다른 갈래 %d개도 함께 삭제됩니다."), others)
+				}
+				if err := c.sure(question); err != nil {
 					return err
 				}
 			}

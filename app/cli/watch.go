@@ -245,8 +245,16 @@ func (w *watcher) kept(ctx context.Context) string {
 	if v, err := w.link.Agents.Run(ctx, w.sent.RunID); err == nil {
 		n = len(v.Changes)
 	}
-	return fmt.Sprintf(w.t("Finished steps and %d changed files are kept. Go on with `oxios run --session %s \"…\"`.",
-		"끝난 단계와 변경된 파일 %d개는 그대로 있습니다. `oxios run --session %s \"…\"`로 이어 갈 수 있습니다."), n, w.sent.SessionID)
+	return w.keptAnd(n)
+}
+
+// keptAnd says what is left of a run that changed so many files.
+func (w *watcher) keptAnd(changed int) string {
+	kept := w.t("Your message and what was done are kept.", "메시지와 한 일은 그대로 있습니다.")
+	if changed > 0 {
+		kept = fmt.Sprintf(w.t("Finished steps and %d changed files are kept.", "끝난 단계와 변경된 파일 %d개는 그대로 있습니다."), changed)
+	}
+	return kept + " " + fmt.Sprintf(w.t("Go on with `oxios run --session %s \"…\"`.", "`oxios run --session %s \"…\"`로 이어 갈 수 있습니다."), w.sent.SessionID)
 }
 
 // end says what came of the run.
@@ -282,16 +290,20 @@ func (w *watcher) end(o outcome, events <-chan kernel.Event) error {
 		w.rest(r.Response)
 	}
 	w.summary(r)
+	switch {
+	case r.State == "done" && r.Status == "forced":
+		w.note("%s %s", w.t("It reached the limit of steps, so it was asked for its answer.", "단계 한도에 이르러 그때까지의 답을 받았습니다."), w.keptAnd(len(r.Changes)))
+	case r.State == "done" && r.Status == "cut":
+		w.note("%s %s", w.t("The answer reached the model's limit and ends in the middle.", "답이 모델의 한도에 이르러 중간에 끝났습니다."), w.keptAnd(len(r.Changes)))
+	}
 	if r.State == "done" {
 		return nil
 	}
 	if r.Error != nil {
-		w.note("%s", safe(r.Error.Message))
-		if r.Error.Hint != "" {
-			w.note("%s", safe(r.Error.Hint))
-		}
+		w.explain(r.Error)
 	} else {
 		w.note(w.t("The run ended as %s.", "실행이 끝난 상태: %s."), r.State)
 	}
+	w.note("%s", w.keptAnd(len(r.Changes)))
 	return exits(exitFailed)
 }

@@ -27,6 +27,7 @@ import (
 type app struct {
 	deps   Deps
 	home   string
+	hidden bool // start in the tray
 	log    *slog.Logger
 	kernel *attachment
 	events *Events
@@ -73,17 +74,18 @@ func newApp(home string, d Deps, log *slog.Logger) *app {
 }
 
 func (a *app) options() *options.App {
-	bind := append(Bindings(func() context.Context { return a.life }, a.kernel.Handle), a.events, a.window)
+	bind := append(Bindings(func() context.Context { return a.life }, a.kernel.reach), a.events, a.window)
 	return &options.App{
 		Title: "Oxios", Width: 1280, Height: 800, MinWidth: 640, MinHeight: 480,
 		BackgroundColour: options.NewRGB(0xfb, 0xfa, 0xf7), // until the page is there
+		StartHidden:      a.hidden,
 		AssetServer:      &assetserver.Options{Assets: a.deps.Frontend},
 		OnStartup:        a.startup,
 		OnDomReady:       a.domReady,
 		OnBeforeClose:    a.beforeClose,
 		Bind:             bind,
-		// WebKit would leave the page for a file that is dropped on it.
-		DragAndDrop: &options.DragAndDrop{DisableWebViewDrop: true},
+		// The page gets the paths, and keeps WebKit from opening the files in its place.
+		DragAndDrop: &options.DragAndDrop{EnableFileDrop: true},
 		Linux:       &linux.Options{ProgramName: "oxios", WebviewGpuPolicy: linux.WebviewGpuPolicyNever},
 	}
 }
@@ -98,6 +100,9 @@ func (a *app) start(ctx context.Context, first *link, mine *instance) {
 	})
 	a.work.Go(func() { a.watch(a.life) })
 	a.work.Go(func() { a.watchPaint(a.life) })
+	if a.hidden {
+		a.work.Go(func() { a.stayReachable(a.life) })
+	}
 }
 
 // close ends all that start began, the kernel last.
@@ -205,6 +210,9 @@ func (a *app) front() {
 
 // show does what a later start, or this one, was asked for.
 func (a *app) show(h handover) {
+	if h.Hidden {
+		return
+	}
 	if session, ok := linked(h.Open); ok {
 		a.work.Go(func() { a.openSession(session) })
 		return

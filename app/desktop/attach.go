@@ -25,6 +25,7 @@ type attachment struct {
 
 	mu     sync.Mutex
 	handle *remote.Handle // nil while there is no kernel
+	why    error          // why there is none, as far as that is known
 	change chan struct{}  // closed and replaced when handle changes
 }
 
@@ -45,6 +46,16 @@ func (a *attachment) Handle() *remote.Handle {
 	return h
 }
 
+// reach returns the kernel, or why there is none.
+func (a *attachment) reach() (*remote.Handle, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.handle != nil {
+		return a.handle, nil
+	}
+	return nil, a.why
+}
+
 // current also returns a channel that is closed when the handle changes.
 func (a *attachment) current() (*remote.Handle, <-chan struct{}) {
 	a.mu.Lock()
@@ -55,16 +66,23 @@ func (a *attachment) current() (*remote.Handle, <-chan struct{}) {
 func (a *attachment) set(h *remote.Handle) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.handle = h
+	a.handle, a.why = h, nil
 	close(a.change)
 	a.change = make(chan struct{})
 }
 
 // run keeps the window attached until ctx ends, beginning with first, and then
-// closes what it is attached to.
+// closes what it is attached to. A nil first looks for a kernel.
 func (a *attachment) run(ctx context.Context, first *link) {
-	l := first
-	for {
+	for l := first; ; l = a.look(ctx) {
+		for l == nil {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(time.Second):
+			}
+			l = a.look(ctx)
+		}
 		a.set(l.handle)
 		select {
 		case <-ctx.Done():
@@ -76,19 +94,23 @@ func (a *attachment) run(ctx context.Context, first *link) {
 			l.close()
 			a.set(nil)
 		}
-		for {
-			var err error
-			if l, err = a.attach(ctx); err == nil {
-				break
-			}
-			a.log.DebugContext(ctx, "No kernel yet", "error", err)
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(time.Second):
-			}
-		}
 	}
+}
+
+// look attaches, or keeps why it could not and returns nil.
+func (a *attachment) look(ctx context.Context) *link {
+	l, err := a.attach(ctx)
+	if err == nil {
+		return l
+	}
+	a.mu.Lock()
+	news := a.why == nil || a.why.Error() != err.Error()
+	a.why = err
+	a.mu.Unlock()
+	if news {
+		a.log.ErrorContext(ctx, "There is no kernel; trying again until there is", "error", err)
+	}
+	return nil
 }
 
 // attach opens the kernel here, or connects to the process that has it.

@@ -13,18 +13,18 @@ import (
 // bound is what every binding works on.
 type bound struct {
 	ctx    func() context.Context // ends with the application
-	handle func() *remote.Handle
+	handle func() (*remote.Handle, error)
 }
 
 func (b bound) call(method, args string) (string, error) {
-	return remote.CallJSON(b.ctx(), b.handle(), method, args)
+	return remote.CallJSON(b.ctx(), b.handle, method, args)
 }
 
 // Bindings returns the structs that the window calls, for Wails' Bind. Neither
 // function is called before the first call of the window; ctx ends with the
-// application and ends every call. Arguments are a JSON array, results JSON,
+// application and ends every call, and handle says why there is no kernel. Arguments are a JSON array, results JSON,
 // and the text of an error is {"code","message","hint"}.
-func Bindings(ctx func() context.Context, handle func() *remote.Handle) []any {
+func Bindings(ctx func() context.Context, handle func() (*remote.Handle, error)) []any {
 	b := bound{ctx, handle}
 	return []any{
 		&State{b},
@@ -37,6 +37,41 @@ func Bindings(ctx func() context.Context, handle func() *remote.Handle) []any {
 
 // State binds remote.StateAPI.
 type State struct{ b bound }
+
+// Attach takes [in].
+func (a *State) Attach(args string) (string, error) {
+	return a.b.call("state.attach", args)
+}
+
+// AttachPart takes [id, offset, data].
+func (a *State) AttachPart(args string) (string, error) {
+	return a.b.call("state.attachPart", args)
+}
+
+// Detach takes [id].
+func (a *State) Detach(args string) (string, error) {
+	return a.b.call("state.detach", args)
+}
+
+// Attachments takes [ids].
+func (a *State) Attachments(args string) (string, error) {
+	return a.b.call("state.attachments", args)
+}
+
+// AttachmentContent takes [id].
+func (a *State) AttachmentContent(args string) (string, error) {
+	return a.b.call("state.attachmentContent", args)
+}
+
+// ChooseBranch takes [runID].
+func (a *State) ChooseBranch(args string) (string, error) {
+	return a.b.call("state.chooseBranch", args)
+}
+
+// BranchSession takes [runID].
+func (a *State) BranchSession(args string) (string, error) {
+	return a.b.call("state.branchSession", args)
+}
 
 // Sessions takes [q].
 func (a *State) Sessions(args string) (string, error) {
@@ -235,6 +270,16 @@ func (a *Exec) Edit(args string) (string, error) {
 // Infra binds remote.InfraAPI.
 type Infra struct{ b bound }
 
+// Autostart takes [].
+func (a *Infra) Autostart(args string) (string, error) {
+	return a.b.call("infra.autostart", args)
+}
+
+// SetAutostart takes [on].
+func (a *Infra) SetAutostart(args string) (string, error) {
+	return a.b.call("infra.setAutostart", args)
+}
+
 // Doctor takes [].
 func (a *Infra) Doctor(args string) (string, error) {
 	return a.b.call("infra.doctor", args)
@@ -263,6 +308,26 @@ func (a *Infra) FinishOnboarding(args string) (string, error) {
 // ReportFocus takes [focused].
 func (a *Infra) ReportFocus(args string) (string, error) {
 	return a.b.call("infra.reportFocus", args)
+}
+
+// Kept takes [].
+func (a *Infra) Kept(args string) (string, error) {
+	return a.b.call("infra.kept", args)
+}
+
+// Keep takes [key, value].
+func (a *Infra) Keep(args string) (string, error) {
+	return a.b.call("infra.keep", args)
+}
+
+// Reconnect takes [].
+func (a *Infra) Reconnect(args string) (string, error) {
+	return a.b.call("infra.reconnect", args)
+}
+
+// PageAddress takes [].
+func (a *Infra) PageAddress(args string) (string, error) {
+	return a.b.call("infra.pageAddress", args)
 }
 
 // Providers takes [].

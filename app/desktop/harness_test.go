@@ -234,6 +234,13 @@ status = 401
 body = '{"error": {"message": "no such key"}}'
 
 [[scenario]]
+name = "never done"
+any = ["think for long"]
+[[scenario.turn]]
+text = "I think about it. "
+hang = true
+
+[[scenario]]
 name = "chat"
 [[scenario.turn]]
 text = "Hello."
@@ -314,6 +321,16 @@ func open(t *testing.T, config string) *program {
 
 func launch(t *testing.T, home string, env []string, args ...string) *program {
 	t.Helper()
+	p := begin(t, home, env, args...)
+	p.findTray()
+	p.dial()
+	p.until("its window is on the screen", p.visible)
+	return p
+}
+
+// begin starts the program and waits for nothing.
+func begin(t *testing.T, home string, env []string, args ...string) *program {
+	t.Helper()
 	for len(trayIcon) > 0 { // of an earlier program
 		<-trayIcon
 	}
@@ -339,9 +356,6 @@ func launch(t *testing.T, home string, env []string, args ...string) *program {
 			t.Logf("the program wrote:\n%s", p.out)
 		}
 	})
-	p.findTray()
-	p.dial()
-	p.until("its window is on the screen", p.visible)
 	return p
 }
 

@@ -23,7 +23,8 @@ import (
 
 // handover is what a second start asks of the first.
 type handover struct {
-	Open string `json:"open"` // a deep link, or "": show the window
+	Open   string `json:"open"`             // a deep link, or "": show the window
+	Hidden bool   `json:"hidden,omitempty"` // leave the window where it is
 }
 
 // accepted is the first one's answer.

@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -70,10 +71,10 @@ func Main(args []string, d Deps) int {
 func window(ctx context.Context, mine *instance, home string, want handover, d Deps, log *slog.Logger) (code int, again bool) {
 	defer mine.close()
 	a := newApp(home, d, log)
-	first, err := a.kernel.attach(ctx)
-	if err != nil {
-		return fail(err), false
-	}
+	a.hidden = want.Hidden
+	// A home that cannot be opened is told in the window: who started it by its
+	// icon reads no terminal.
+	first := a.kernel.look(ctx)
 	stopSignals := a.onSignal(os.Interrupt, syscall.SIGTERM)
 	defer stopSignals()
 	a.start(ctx, first, mine)
@@ -82,7 +83,7 @@ func window(ctx context.Context, mine *instance, home string, want handover, d D
 		a.tray = d.Tray(TrayActions{Open: a.front, Review: a.review, Pause: a.pause, Quit: a.quit})
 		a.trayReady.Store(true)
 	}
-	err = wails.Run(a.options())
+	err := wails.Run(a.options())
 	close(a.ended)
 	a.close()
 	if err != nil {
@@ -93,6 +94,9 @@ func window(ctx context.Context, mine *instance, home string, want handover, d D
 
 func wanted(args []string) (handover, error) {
 	for _, arg := range args {
+		if arg == kernel.HiddenFlag {
+			return handover{Hidden: true}, nil
+		}
 		if strings.HasPrefix(arg, "oxios:") {
 			if _, ok := linked(arg); !ok {
 				return handover{}, sys.Errorf(sys.CodeInvalid, "%q is no link that Oxios knows.", arg).WithHint("Links look like oxios://session/ID.")
@@ -145,6 +149,8 @@ func restart(args []string) int {
 	if err != nil {
 		return fail(err)
 	}
+	// An empty window is seen, so it was not hidden any more.
+	args = slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg == kernel.HiddenFlag })
 	return become(self, append([]string{self}, args...), append(os.Environ(), plainDrawing+"=1"))
 }
 

@@ -20,3 +20,7 @@ func displayOpens() bool { return true }
 
 // trayThere reports whether something shows tray icons: Windows always does.
 func trayThere(context.Context) bool { return runtime.GOOS == "windows" }
+
+// clipboardPicture returns nil: the pages of the other systems read pictures
+// themselves.
+func clipboardPicture() []byte { return nil }

@@ -50,6 +50,30 @@ func (w *Window) PickFolder(args string) (answer string, err error) {
 	return string(raw), err
 }
 
+// PickFiles takes [title] and shows the system's dialog. It returns the files, []
+// when the person chose none.
+func (w *Window) PickFiles(args string) (answer string, err error) {
+	defer caught(&err)
+	title, err := one(args)
+	if err != nil {
+		return "", err
+	}
+	files, err := wails.OpenMultipleFilesDialog(w.ctx(), wails.OpenDialogOptions{Title: title})
+	if err != nil || files == nil {
+		return "[]", err
+	}
+	raw, err := json.Marshal(files)
+	return string(raw), err
+}
+
+// ClipboardPicture takes []. It returns the picture on the clipboard as PNG in
+// base64, or null where there is none or the page can read it itself.
+func (w *Window) ClipboardPicture(string) (answer string, err error) {
+	defer caught(&err)
+	raw, err := json.Marshal(clipboardPicture())
+	return string(raw), err
+}
+
 // OpenPath takes [path] and opens a file or folder of the person's home with
 // the program that the system has for it. The page asks before it calls this.
 func (w *Window) OpenPath(args string) (answer string, err error) {

@@ -135,7 +135,7 @@ func (g *Gateway) exchange(w http.ResponseWriter, r *http.Request, port int) {
 	if !ok {
 		g.cfg.Log.WarnContext(r.Context(), "A code for the page was refused")
 		refuse(w, http.StatusUnauthorized, sys.Errorf(sys.CodeForbidden, "This address was used already, or is older than ten minutes.").
-			WithHint("Start `oxios serve` again: it prints a new one."))
+			WithHint("`oxios address` prints a new one."))
 		return
 	}
 	http.SetCookie(w, &http.Cookie{

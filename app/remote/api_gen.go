@@ -20,10 +20,37 @@ type Handle struct {
 
 // StateAPI holds the calls about sessions and messages.
 type StateAPI interface {
+	// Attach takes something that goes out with a later message, by [Submit]. What
+	// no message is sent with is removed after 7 days. A file is known by its
+	// content: pictures are made to fit models, PDF and Word files become text, text
+	// is taken in any encoding that files are read in; of folders and of everything
+	// else on this machine the agent learns the path. A file that follows in parts
+	// has only an id and a name before its last part.
+	Attach(ctx context.Context, in kernel.AttachInput) (kernel.Attachment, error)
+	// AttachPart takes a part of a file, at most 4 MB, that begins at offset. Parts
+	// come in order. The last one is answered when the file has been read.
+	AttachPart(ctx context.Context, id string, offset int64, data []byte) (kernel.Attachment, error)
+	// Detach removes an attachment that no message was sent with, or stops one that
+	// is on its way.
+	Detach(ctx context.Context, id string) error
+	// Attachments returns those of ids that still exist, in that order.
+	Attachments(ctx context.Context, ids []string) ([]kernel.Attachment, error)
+	// AttachmentContent returns what models get of an attachment. One that is a
+	// path alone has no content.
+	AttachmentContent(ctx context.Context, id string) (kernel.AttachmentContent, error)
+	// ChooseBranch makes a conversation show the branch on which a run stands, as
+	// far as the newest run below it, and returns the conversation. What is said
+	// next goes there. It is refused while an agent works in the conversation.
+	ChooseBranch(ctx context.Context, runID string) (kernel.SessionView, error)
+	// BranchSession makes a new conversation of everything up to and with a run,
+	// and returns it. The copy knows where it comes from; it cost nothing, and
+	// files are not touched.
+	BranchSession(ctx context.Context, runID string) (kernel.Session, error)
 	// Sessions lists conversations, the one that changed last first. Search looks
 	// in titles and in the full text.
 	Sessions(ctx context.Context, q kernel.SessionQuery) ([]kernel.Session, error)
-	// Session returns one conversation with its runs and their steps.
+	// Session returns one conversation with the runs of the branch that it shows,
+	// and their steps.
 	Session(ctx context.Context, id string) (kernel.SessionView, error)
 	// UpdateSession changes a conversation's title, folder, model or mode, or
 	// archives it. Fields that are nil stay.
@@ -31,8 +58,8 @@ type StateAPI interface {
 	// DeleteSession deletes a conversation with its messages, runs and steps. The
 	// audit chain keeps what happened. A conversation with a live run is refused.
 	DeleteSession(ctx context.Context, id string) error
-	// ExportSession returns a conversation as "md" for people or "json" for
-	// programs, with secrets masked.
+	// ExportSession returns a conversation as "md" for people, with the branch that
+	// it shows, or as "json" for programs, with all of them. Secrets are masked.
 	ExportSession(ctx context.Context, id string, format string) (string, error)
 }
 
@@ -42,7 +69,8 @@ type AgentsAPI interface {
 	// working the message is queued: it joins the run before its next model call.
 	Submit(ctx context.Context, m kernel.Submit) (kernel.Submitted, error)
 	// Continue goes on where a run was stopped, cut, interrupted or ended by its
-	// limit, as a new run of the same conversation.
+	// limit, as a new run behind it. What followed there already stays, as another
+	// branch.
 	Continue(ctx context.Context, runID string) (kernel.Submitted, error)
 	// List is ps: the runs that have not ended, oldest first, or all of them.
 	List(ctx context.Context, q kernel.ProcessQuery) ([]kernel.Process, error)
@@ -118,12 +146,16 @@ type ExecAPI interface {
 	// Folder shows a folder and whether runs may work in it. "" is the configured
 	// one.
 	Folder(ctx context.Context, path string) (kernel.Folder, error)
-	// Grep searches the lines of text files. It passes over version control,
-	// installed packages, binary files and files over 10 MB, and files that hold
-	// passwords or keys by their name; it ends after 200 matches or 30 seconds.
+	// Grep searches the lines of text files. It passes over what .gitignore and
+	// .ignore leave out, unless that is asked for or named as the path; version
+	// control, installed packages, binary files and files over 10 MB; and files
+	// that hold passwords or keys by their name. It ends after 200 matches or 30
+	// seconds.
 	Grep(ctx context.Context, in kernel.GrepArgs) (kernel.GrepResult, error)
 	// Find looks for files and folders by their names. It ends after 1000 paths or
-	// 30 seconds, and passes over version control and installed packages.
+	// 30 seconds, and passes over version control, installed packages and what
+	// .gitignore and .ignore leave out, unless that is asked for or named as the
+	// path.
 	Find(ctx context.Context, in kernel.FindArgs) (kernel.FindResult, error)
 	// Write writes a whole file, at one moment the old one and at the next the new
 	// one. A file that exists keeps its mode and its encoding.
@@ -135,6 +167,12 @@ type ExecAPI interface {
 
 // InfraAPI holds the calls about events, configuration, models and health.
 type InfraAPI interface {
+	// Autostart tells whether Oxios starts with the person's session. The truth is
+	// the system's own entry, which the person may also change without Oxios.
+	Autostart(ctx context.Context) (kernel.Autostart, error)
+	// SetAutostart has Oxios start with the person's session, hidden in the tray,
+	// or takes that back. Turning it on again mends an entry whose program moved.
+	SetAutostart(ctx context.Context, on bool) (kernel.Autostart, error)
 	// Doctor looks at the home, the database, the audit chain, the isolation, the
 	// models and the programs that agents use.
 	Doctor(ctx context.Context) (kernel.DoctorReport, error)
@@ -154,6 +192,20 @@ type InfraAPI interface {
 	// ReportFocus tells whether a window is in front; notices come only when none
 	// is.
 	ReportFocus(ctx context.Context, focused bool) error
+	// Kept returns what faces keep on this machine between two starts: layout,
+	// recent choices. It is the same for the window and for every browser, whatever
+	// address the page has. Nothing in it decides what an agent may do.
+	Kept(ctx context.Context) (map[string]string, error)
+	// Keep keeps a value for [InfraAPI.Kept]; "" forgets it. The newest value of a
+	// key wins.
+	Keep(ctx context.Context, key string, value string) error
+	// Reconnect has the runs that wait for a provider try it again at once, and
+	// returns the status.
+	Reconnect(ctx context.Context) (kernel.Status, error)
+	// PageAddress returns a fresh address of the page that `oxios serve` shows in a
+	// browser of this machine. It lets one browser in, once, within ten minutes.
+	// Where the window owns the home there is no page: [sys.CodeUnavailable].
+	PageAddress(ctx context.Context) (string, error)
 	// Providers lists the endpoints that are known. No provider elsewhere is asked.
 	Providers(ctx context.Context) ([]kernel.Provider, error)
 	// Models lists the models of the providers that are switched on: favourites
@@ -204,6 +256,34 @@ func (c *Client) Handle() *Handle {
 }
 
 type clientState struct{ c *Client }
+
+func (remote clientState) Attach(ctx context.Context, in kernel.AttachInput) (kernel.Attachment, error) {
+	return call[kernel.Attachment](ctx, remote.c, "state.attach", in)
+}
+
+func (remote clientState) AttachPart(ctx context.Context, id string, offset int64, data []byte) (kernel.Attachment, error) {
+	return call[kernel.Attachment](ctx, remote.c, "state.attachPart", id, offset, data)
+}
+
+func (remote clientState) Detach(ctx context.Context, id string) error {
+	return do(ctx, remote.c, "state.detach", id)
+}
+
+func (remote clientState) Attachments(ctx context.Context, ids []string) ([]kernel.Attachment, error) {
+	return call[[]kernel.Attachment](ctx, remote.c, "state.attachments", ids)
+}
+
+func (remote clientState) AttachmentContent(ctx context.Context, id string) (kernel.AttachmentContent, error) {
+	return call[kernel.AttachmentContent](ctx, remote.c, "state.attachmentContent", id)
+}
+
+func (remote clientState) ChooseBranch(ctx context.Context, runID string) (kernel.SessionView, error) {
+	return call[kernel.SessionView](ctx, remote.c, "state.chooseBranch", runID)
+}
+
+func (remote clientState) BranchSession(ctx context.Context, runID string) (kernel.Session, error) {
+	return call[kernel.Session](ctx, remote.c, "state.branchSession", runID)
+}
 
 func (remote clientState) Sessions(ctx context.Context, q kernel.SessionQuery) ([]kernel.Session, error) {
 	return call[[]kernel.Session](ctx, remote.c, "state.sessions", q)
@@ -361,6 +441,14 @@ func (remote clientExec) Edit(ctx context.Context, in kernel.EditArgs) (kernel.F
 
 type clientInfra struct{ c *Client }
 
+func (remote clientInfra) Autostart(ctx context.Context) (kernel.Autostart, error) {
+	return call[kernel.Autostart](ctx, remote.c, "infra.autostart")
+}
+
+func (remote clientInfra) SetAutostart(ctx context.Context, on bool) (kernel.Autostart, error) {
+	return call[kernel.Autostart](ctx, remote.c, "infra.setAutostart", on)
+}
+
 func (remote clientInfra) Doctor(ctx context.Context) (kernel.DoctorReport, error) {
 	return call[kernel.DoctorReport](ctx, remote.c, "infra.doctor")
 }
@@ -387,6 +475,22 @@ func (remote clientInfra) FinishOnboarding(ctx context.Context) error {
 
 func (remote clientInfra) ReportFocus(ctx context.Context, focused bool) error {
 	return do(ctx, remote.c, "infra.reportFocus", focused)
+}
+
+func (remote clientInfra) Kept(ctx context.Context) (map[string]string, error) {
+	return call[map[string]string](ctx, remote.c, "infra.kept")
+}
+
+func (remote clientInfra) Keep(ctx context.Context, key string, value string) error {
+	return do(ctx, remote.c, "infra.keep", key, value)
+}
+
+func (remote clientInfra) Reconnect(ctx context.Context) (kernel.Status, error) {
+	return call[kernel.Status](ctx, remote.c, "infra.reconnect")
+}
+
+func (remote clientInfra) PageAddress(ctx context.Context) (string, error) {
+	return call[string](ctx, remote.c, "infra.pageAddress")
 }
 
 func (remote clientInfra) Providers(ctx context.Context) ([]kernel.Provider, error) {
@@ -427,6 +531,57 @@ func (remote clientInfra) StartDemo(ctx context.Context) (kernel.Provider, error
 
 // calls answers each call that has one result, by its name on the wire.
 var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, error){
+	"state.attach": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.AttachInput
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.State.Attach(ctx, a0)
+	},
+	"state.attachPart": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 int64
+		var a2 []byte
+		if err := decode(args, &a0, &a1, &a2); err != nil {
+			return nil, err
+		}
+		return h.State.AttachPart(ctx, a0, a1, a2)
+	},
+	"state.detach": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return nil, h.State.Detach(ctx, a0)
+	},
+	"state.attachments": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 []string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.State.Attachments(ctx, a0)
+	},
+	"state.attachmentContent": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.State.AttachmentContent(ctx, a0)
+	},
+	"state.chooseBranch": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.State.ChooseBranch(ctx, a0)
+	},
+	"state.branchSession": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.State.BranchSession(ctx, a0)
+	},
 	"state.sessions": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 kernel.SessionQuery
 		if err := decode(args, &a0); err != nil {
@@ -688,6 +843,19 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 		}
 		return h.Exec.Edit(ctx, a0)
 	},
+	"infra.autostart": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Infra.Autostart(ctx)
+	},
+	"infra.setAutostart": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 bool
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Infra.SetAutostart(ctx, a0)
+	},
 	"infra.doctor": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {
 			return nil, err
@@ -726,6 +894,32 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return nil, h.Infra.ReportFocus(ctx, a0)
+	},
+	"infra.kept": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Infra.Kept(ctx)
+	},
+	"infra.keep": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return nil, h.Infra.Keep(ctx, a0, a1)
+	},
+	"infra.reconnect": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Infra.Reconnect(ctx)
+	},
+	"infra.pageAddress": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Infra.PageAddress(ctx)
 	},
 	"infra.providers": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {

@@ -45,14 +45,19 @@ func Subscribe(ctx context.Context, h *Handle, method string, args json.RawMessa
 
 // CallJSON is [Dispatch] for callers that have text alone: args is a JSON
 // array, the result is JSON, and the text of an error is the JSON of a
-// [sys.Error]. A nil h means that the kernel is not there yet.
-func CallJSON(ctx context.Context, h *Handle, method, args string) (result string, err error) {
+// [sys.Error]. handle returns the kernel, or why there is none; nil and no
+// reason mean that it is not there yet.
+func CallJSON(ctx context.Context, handle func() (*Handle, error), method, args string) (result string, err error) {
 	defer func() {
 		if err != nil {
 			result, err = "", textError{sys.AsError(err)}
 		}
 	}()
 	defer recovered(method, &err)
+	h, err := handle()
+	if err != nil {
+		return "", err
+	}
 	if h == nil {
 		return "", sys.Errorf(sys.CodeUnavailable, "The kernel is still starting.").WithHint("Try again in a moment.")
 	}

@@ -346,7 +346,10 @@ func TestPatientDialWaitsForTheWinnersSocket(t *testing.T) {
 func TestTextBoundaryCarriesWholeErrors(t *testing.T) {
 	t.Parallel()
 	h := newFake().handle()
-	got, err := remote.CallJSON(t.Context(), h, "state.exportSession", `["a","md"]`)
+	with := func(h *remote.Handle, err error) func() (*remote.Handle, error) {
+		return func() (*remote.Handle, error) { return h, err }
+	}
+	got, err := remote.CallJSON(t.Context(), with(h, nil), "state.exportSession", `["a","md"]`)
 	if err != nil || got != `"a.md"` {
 		t.Errorf("got %s and %v, want \"a.md\"", got, err)
 	}
@@ -363,10 +366,14 @@ func TestTextBoundaryCarriesWholeErrors(t *testing.T) {
 		{nil, "state.session", `["1"]`, sys.CodeUnavailable},
 		{&remote.Handle{}, "state.session", `["1"]`, sys.CodeInternal},
 	} {
-		_, err := remote.CallJSON(t.Context(), tc.h, tc.method, tc.args)
+		_, err := remote.CallJSON(t.Context(), with(tc.h, nil), tc.method, tc.args)
 		var e sys.Error
 		if err == nil || json.Unmarshal([]byte(err.Error()), &e) != nil || e.Code != tc.want || e.Message == "" {
 			t.Errorf("%s%s: got %v, want JSON with code %q", tc.method, tc.args, err, tc.want)
 		}
+	}
+	full := sys.Errorf(sys.CodeDiskFull, "The disk is full.")
+	if _, err := remote.CallJSON(t.Context(), with(nil, full), "state.session", `["1"]`); sys.CodeOf(err) != sys.CodeDiskFull {
+		t.Errorf("got %v, want why there is no kernel", err)
 	}
 }

@@ -163,18 +163,18 @@ import (
 // bound is what every binding works on.
 type bound struct {
 	ctx    func() context.Context // ends with the application
-	handle func() *remote.Handle
+	handle func() (*remote.Handle, error)
 }
 
 func (b bound) call(method, args string) (string, error) {
-	return remote.CallJSON(b.ctx(), b.handle(), method, args)
+	return remote.CallJSON(b.ctx(), b.handle, method, args)
 }
 
 // Bindings returns the structs that the window calls, for Wails' Bind. Neither
 // function is called before the first call of the window; ctx ends with the
-// application and ends every call. Arguments are a JSON array, results JSON,
+// application and ends every call, and handle says why there is no kernel. Arguments are a JSON array, results JSON,
 // and the text of an error is {"code","message","hint"}.
-func Bindings(ctx func() context.Context, handle func() *remote.Handle) []any {
+func Bindings(ctx func() context.Context, handle func() (*remote.Handle, error)) []any {
 	b := bound{ctx, handle}
 	return []any{
 `, marker, k.module)

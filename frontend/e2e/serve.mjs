@@ -18,15 +18,21 @@ export function freePort() {
 	});
 }
 
-/** run starts a program and waits until a line of its output matches; it returns the match and the way to end it. */
+/** run starts a program and waits until a line of its output matches; it returns the match and the ways to end it. */
 export function run(command, args, pattern, options = {}) {
 	return new Promise((resolve, reject) => {
 		// What is waited for must not be broken up by colours, which some programs write wherever CI is set.
 		const env = { ...(options.env ?? process.env), NO_COLOR: '1', FORCE_COLOR: '0' };
 		const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], ...options, env });
 		let text = '';
-		const stop = () =>
-			new Promise((done) => (child.exitCode !== null ? done() : (child.once('exit', done), child.kill('SIGTERM'))));
+		const end = (signal) =>
+			new Promise((done) => {
+				if (child.exitCode !== null || child.signalCode !== null) return done();
+				child.once('exit', done);
+				child.kill(signal);
+			});
+		const stop = () => end('SIGTERM');
+		const kill = () => end('SIGKILL');
 		const timer = setTimeout(() => {
 			void stop();
 			reject(new Error(`${command} said nothing that matches ${pattern} within 60 s:\n${text}`));
@@ -36,7 +42,7 @@ export function run(command, args, pattern, options = {}) {
 			const match = pattern.exec(text);
 			if (!match) return;
 			clearTimeout(timer);
-			resolve({ match, stop, output: () => text });
+			resolve({ match, stop, output: () => text, pid: child.pid, kill });
 		};
 		child.stdout.on('data', read);
 		child.stderr.on('data', read);

@@ -4,18 +4,19 @@ const settings = (name) => async (page) => {
 	await section(page, name);
 };
 
-async function section(page, index) {
-	const list = page.locator('aside nav button');
-	if (
-		!(await list
-			.first()
-			.isVisible()
-			.catch(() => false))
-	)
-		await page.locator('main .view-head button').first().click();
-	await list.nth(index).click();
+async function section(page, name) {
+	const line = page.locator(`aside nav button[data-section=${name}]`);
+	if (!(await line.isVisible().catch(() => false))) await page.locator('main .view-head button').first().click();
+	await line.click();
 	await page.waitForTimeout(150);
 }
+
+/** palette opens it and types. */
+const palette = (words) => async (page) => {
+	await page.keyboard.press('Control+KeyK');
+	await page.keyboard.insertText(words);
+	await page.waitForTimeout(400);
+};
 
 async function session(page, index) {
 	const list = page.locator('aside nav li .open');
@@ -29,6 +30,28 @@ async function session(page, index) {
 	await list.nth(index).click();
 	await page.waitForTimeout(250);
 }
+
+/** files chooses files for the message that is written. */
+const files =
+	(...names) =>
+	async (page) => {
+		const list = names.map(([name, content]) => ({
+			name,
+			mimeType: 'application/octet-stream',
+			buffer: Buffer.from(content),
+		}));
+		await page.locator('input[type=file]').setInputFiles(list);
+		await page.waitForTimeout(200);
+	};
+const notes = ['notes from the design review, second half, with everything that was said.txt', 'text '.repeat(9000)];
+
+/** sent opens the conversation whose message has attachments, and the one at the index. */
+const sent = (index) => async (page) => {
+	await session(page, 0);
+	if (index === undefined) return;
+	await page.locator('.sent button').nth(index).click();
+	await page.waitForTimeout(300);
+};
 
 export const views = [
 	{ name: 'home' },
@@ -64,6 +87,50 @@ export const views = [
 			await session(page, 3);
 			await page.locator('.steps .head').first().click();
 			await page.locator('.turn > div > .head').first().click();
+		},
+	},
+	{
+		name: 'versions',
+		go: async (page) => {
+			await session(page, 3);
+			await page.locator('.me').first().hover();
+		},
+	},
+	{
+		name: 'edit',
+		go: async (page) => {
+			await session(page, 3);
+			await page.locator('.me').first().hover();
+			await page.locator('.me .acts button').first().click();
+		},
+	},
+	{ name: 'branch', scene: 'branch', go: (page) => session(page, 0) },
+	{
+		name: 'branch-context',
+		scene: 'branch',
+		go: async (page) => {
+			await session(page, 0);
+			await page.locator('.meter-trigger').click();
+			await page.waitForTimeout(200);
+		},
+	},
+	{
+		name: 'branch-again',
+		scene: 'branch',
+		go: async (page) => {
+			await session(page, 0);
+			await page.locator('.foot .icon-trigger').last().click();
+			await page.waitForTimeout(200);
+		},
+	},
+	{
+		name: 'branch-table',
+		scene: 'branch',
+		go: async (page) => {
+			await session(page, 0);
+			await page.locator('.table').hover();
+			await page.locator('.table .icon-trigger').click();
+			await page.waitForTimeout(200);
 		},
 	},
 	{ name: 'failed', go: (page) => session(page, 4) },
@@ -116,29 +183,86 @@ export const views = [
 			await page.waitForTimeout(400);
 		},
 	},
+	{
+		name: 'attach-menu',
+		go: async (page) => {
+			await page.locator('.attach-trigger').click();
+			await page.waitForTimeout(200);
+		},
+	},
+	{
+		name: 'attach-chips',
+		go: files(['report.pdf', 'pages'], notes, ['보고서.txt', '한글'], ['kaputt.pdf', 'broken']),
+	},
+	{ name: 'attach-blind', go: files(['sea at Jeju.jpg', 'picture'], ['report.pdf', 'pages']) },
+	{
+		name: 'attach-folder',
+		go: async (page) => {
+			await page.locator('.attach-trigger').click();
+			await page.locator('.menu-item').nth(1).click();
+			await page.waitForTimeout(300);
+		},
+	},
+	{ name: 'attach-sent', scene: 'attached', go: sent() },
+	{ name: 'attach-image', scene: 'attached', go: sent(0) },
+	{ name: 'attach-text', scene: 'attached', go: sent(1) },
+	{ name: 'attach-path', scene: 'attached', go: sent(2) },
 	{ name: 'many', scene: 'many' },
-	{ name: 'trouble', scene: 'problem', go: (page) => settings(0)(page) },
-	{ name: 'settings-models', go: settings(0) },
+	{ name: 'trouble', scene: 'problem', go: (page) => settings('models')(page) },
+	{ name: 'settings-general', go: settings('general') },
+	{ name: 'settings-models', go: settings('models') },
 	{
 		name: 'settings-add',
 		go: async (page) => {
-			await settings(0)(page);
+			await settings('models')(page);
 			await page.locator('main .view-head button').last().click();
 			await page.waitForTimeout(200);
 		},
 	},
-	{ name: 'settings-permissions', go: settings(1) },
-	{ name: 'settings-language', go: settings(2) },
-	{ name: 'settings-appearance', go: settings(3) },
-	{ name: 'settings-keyboard', go: settings(4) },
-	{ name: 'settings-notifications', go: settings(5) },
-	{ name: 'settings-about', go: settings(6) },
+	{ name: 'settings-permissions', go: settings('permissions') },
+	{ name: 'settings-folders', go: settings('folders') },
+	{ name: 'settings-language', go: settings('language') },
+	{ name: 'settings-appearance', go: settings('appearance') },
+	{ name: 'settings-keyboard', go: settings('keyboard') },
+	{ name: 'settings-notifications', go: settings('notifications') },
+	{ name: 'settings-limits', go: settings('limits') },
+	{ name: 'settings-about', go: settings('about') },
+	{
+		name: 'shortcuts',
+		go: async (page) => {
+			await page.keyboard.press('F1');
+			await page.waitForTimeout(200);
+		},
+	},
+	{ name: 'palette', go: palette('') },
+	{ name: 'palette-found', go: palette('s') },
+	{ name: 'palette-first-consonants', go: palette('ㅅㅈ') },
+	{ name: 'palette-nothing', go: palette('zzzz') },
+	{
+		name: 'palette-model',
+		go: async (page) => {
+			await palette('model')(page);
+			await page.keyboard.press('Enter');
+			await page.waitForTimeout(300);
+		},
+	},
+	{ name: 'offline', scene: 'offline', go: (page) => session(page, 1) },
 	{ name: 'onboarding-1', scene: 'first' },
+	{ name: 'onboarding-bare', scene: 'bare' },
 	{
 		name: 'onboarding-2',
 		scene: 'first',
 		go: async (page) => {
 			await page.locator('.item .primary').click();
+			await page.waitForTimeout(500);
+		},
+	},
+	{
+		name: 'onboarding-3',
+		scene: 'first',
+		go: async (page) => {
+			await page.locator('.item .primary').click();
+			await page.locator('footer .primary').click();
 			await page.waitForTimeout(500);
 		},
 	},

@@ -10,6 +10,10 @@ import { i18n, languageOf } from './ui/i18n/index.svelte';
 
 const target = document.getElementById('app')!;
 
+// A file that misses its place would take the page's.
+for (const kind of ['dragover', 'drop'] as const)
+	window.addEventListener(kind, (e) => e.dataTransfer?.types.includes('Files') && e.preventDefault());
+
 async function start(): Promise<void> {
 	theme('');
 	i18n.set(languageOf(undefined));

@@ -13,6 +13,7 @@ import (
 
 	"oxios/kernel/llm"
 	"oxios/kernel/store"
+	"oxios/kernel/sys"
 )
 
 // Model answers a conversation. It streams deltas to emit while it works.
@@ -28,7 +29,7 @@ type Tool interface {
 
 	// Title says in one line what a call with these arguments would do, for a
 	// person: "Write notes.md". It must not fail on malformed arguments.
-	Title(args json.RawMessage) string
+	Title(args json.RawMessage) sys.Words
 
 	// Call does it. An error's text is read by the model, which should learn
 	// from it how to correct itself.
@@ -37,8 +38,8 @@ type Tool interface {
 
 // Result is what a tool call gave.
 type Result struct {
-	Text  string // what the model reads
-	Title string // what a person reads in one line; "" keeps the tool's Title
+	Text  string    // what the model reads
+	Title sys.Words // what a person reads in one line; none keeps the tool's Title
 }
 
 // Toolset is what one run may use: its tools, and what the prompt says of them.
@@ -63,12 +64,23 @@ type ModelStep struct {
 
 // ToolStep is what the journal keeps of a closed tool step.
 type ToolStep struct {
-	Title string `json:"title,omitempty"`
-	Text  string `json:"text"`
-	Code  string `json:"code,omitempty"` // the error's code, when it failed
+	Title   string     `json:"title,omitempty"`
+	TitleKO string     `json:"title_ko,omitempty"`
+	Text    string     `json:"text"`
+	Error   *sys.Error `json:"error,omitempty"` // when it failed
 }
 
 // MessageStep is what the journal keeps of a message that joined the run.
 type MessageStep struct {
-	Text string `json:"text"`
+	Text        string             `json:"text"`
+	Attachments []store.Attachment `json:"attachments,omitempty"`
+}
+
+// Say makes of what a person wrote and attached the message that a model
+// reads.
+type Say func(text string, attached []store.Attachment) llm.Message
+
+// Plain says the text alone.
+func Plain(text string, _ []store.Attachment) llm.Message {
+	return llm.Message{Role: llm.RoleUser, Content: text}
 }

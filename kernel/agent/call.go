@@ -25,9 +25,10 @@ type call struct {
 
 // CallArgs is what the journal keeps of a tool call's arguments.
 type CallArgs struct {
-	Title string          `json:"title,omitempty"`
-	Args  json.RawMessage `json:"args,omitempty"`
-	Raw   string          `json:"raw,omitempty"` // the model's text, when it is no JSON
+	Title   string          `json:"title,omitempty"`
+	TitleKO string          `json:"title_ko,omitempty"`
+	Args    json.RawMessage `json:"args,omitempty"`
+	Raw     string          `json:"raw,omitempty"` // the model's text, when it is no JSON
 }
 
 func (x *run) callsOf(tc []llm.ToolCall) []call {
@@ -40,7 +41,8 @@ func (x *run) callsOf(tc []llm.ToolCall) []call {
 			kept.Raw = t.Args
 		}
 		if tool, ok := x.tools[t.Name]; ok {
-			kept.Title = tool.Title(kept.Args)
+			title := tool.Title(kept.Args)
+			kept.Title, kept.TitleKO = title.EN, title.KO
 		}
 		calls = append(calls, call{ToolCall: t, step: &store.Step{Kind: store.StepTool, Name: t.Name, CallID: t.ID, Args: mustJSON(kept)}})
 	}
@@ -133,7 +135,7 @@ func (x *run) settle(ctx context.Context, calls []call, results []outcome) (endi
 			text += fmt.Sprintf("\n\n(Oxios: this same call has now given this same result %d times. Try another way, or answer with what you know.)", n)
 		}
 		x.talk = append(x.talk, llm.Message{Role: "tool", ToolCallID: c.ID, Content: text})
-		x.calls = append(x.calls, store.ToolCall{ID: c.ID, Name: c.Name, Args: jsonOrNil(c.Args), Outcome: o.kind, Summary: o.result.Title})
+		x.calls = append(x.calls, store.ToolCall{ID: c.ID, Name: c.Name, Args: jsonOrNil(c.Args), Outcome: o.kind, Summary: o.result.Title.EN})
 	}
 	if ctx.Err() != nil {
 		return x.failed(ctx, context.Cause(ctx), ""), true
@@ -161,10 +163,10 @@ func (x *run) use(ctx context.Context, c call) outcome {
 		return outcome{open: true}
 	}
 	o.kind = store.OutcomeOK
-	kept := ToolStep{Title: o.result.Title, Text: o.result.Text}
+	kept := ToolStep{Title: o.result.Title.EN, TitleKO: o.result.Title.KO, Text: o.result.Text}
 	if o.err != nil {
 		o.kind = outcomeOf(ctx, o.err)
-		kept.Code = string(sys.CodeOf(o.err))
+		kept.Error = sys.AsError(o.err)
 		kept.Text = errorText(o.err)
 		if o.result.Text != "" { // what came before the failure is worth reading
 			kept.Text += "\n\n" + o.result.Text

@@ -7,6 +7,7 @@ import (
 
 	"oxios/kernel/event"
 	"oxios/kernel/llm"
+	"oxios/kernel/sys"
 )
 
 // frame is how often text is published at most: what a window can draw.
@@ -30,14 +31,14 @@ func (l *live) delta(d llm.Delta) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case d.Retry != "":
+	case d.Retry.EN != "":
 		l.text.Reset()
 		l.reasoning.Reset()
 		l.send(event.RunRetry, d.Retry)
 		return
 	case d.Tool != "":
 		l.flush()
-		l.send(event.RunTool, d.Tool)
+		l.send(event.RunTool, sys.Words{EN: d.Tool})
 		return
 	}
 	now := time.Now()
@@ -88,15 +89,15 @@ func (l *live) flush() {
 	}
 	l.last = time.Now()
 	if l.reasoning.Len() > 0 {
-		l.send(event.RunReasoning, l.reasoning.String())
+		l.send(event.RunReasoning, sys.Words{EN: l.reasoning.String()})
 		l.reasoning.Reset()
 	}
 	if l.text.Len() > 0 {
-		l.send(event.RunText, l.text.String())
+		l.send(event.RunText, sys.Words{EN: l.text.String()})
 		l.text.Reset()
 	}
 }
 
-func (l *live) send(kind, text string) {
-	l.bus.Publish(event.Event{Kind: kind, RunID: l.runID, SessionID: l.sessionID, Data: event.Text{Text: text}})
+func (l *live) send(kind string, text sys.Words) {
+	l.bus.Publish(event.Event{Kind: kind, RunID: l.runID, SessionID: l.sessionID, Data: event.Text{Text: text.EN, TextKO: text.KO}})
 }

@@ -6,6 +6,7 @@ import (
 
 	"oxios/kernel/llm"
 	"oxios/kernel/store"
+	"oxios/kernel/sys"
 )
 
 // unknownText is what a model reads of a step that had started when the kernel
@@ -14,15 +15,16 @@ const unknownText = "It is not known whether this step ran: the computer or Oxio
 
 // Transcript turns the closed steps of a run into the messages that a model
 // reads, without the message that started the run. It stops before the first
-// turn that has an open step and returns that turn's steps.
-func Transcript(steps []store.Step) (talk []llm.Message, open []store.Step) {
+// turn that has an open step and returns that turn's steps. say makes the
+// messages that joined the run.
+func Transcript(steps []store.Step, say Say) (talk []llm.Message, open []store.Step) {
 	for i := 0; i < len(steps); i++ {
 		s := steps[i]
 		switch s.Kind {
 		case store.StepMessage:
 			var m MessageStep
 			if json.Unmarshal(s.Args, &m) == nil {
-				talk = append(talk, llm.Message{Role: "user", Content: m.Text})
+				talk = append(talk, say(m.Text, m.Attachments))
 			}
 		case store.StepModel:
 			var m ModelStep
@@ -64,13 +66,33 @@ func resultText(s store.Step) string {
 	return r.Text
 }
 
+// Settled returns s as it stands once its run has ended: an open step does not
+// go on. One that had started may have had its effect, any other had none.
+func Settled(s store.Step) store.Step {
+	switch {
+	case s.State == store.StepClosed:
+		return s
+	case s.Kind != store.StepTool:
+		s.Outcome = store.OutcomeCanceled
+	case s.State == store.StepStarted:
+		s.Outcome, s.Result = store.OutcomeUnknown, mustJSON(ToolStep{Text: unknownText})
+	default:
+		s.Outcome, s.Result = store.OutcomeCanceled, mustJSON(ToolStep{Text: neverRan})
+	}
+	s.State = store.StepClosed
+	return s
+}
+
+// neverRan is what a model reads of a step that its run did not come to.
+const neverRan = "It did not run: the run ended before it."
+
 // Unfinished closes the transcript of a run that never ended, so that a later
 // run may read it: an open tool step gets the result that it is not known, or
 // that it never ran.
 func Unfinished(open []store.Step) []llm.Message {
 	var talk []llm.Message
 	for _, s := range open {
-		text := "It did not run: the run ended before it."
+		text := neverRan
 		switch s.State {
 		case store.StepClosed:
 			text = resultText(s)
@@ -87,7 +109,7 @@ func (x *run) resume(ctx context.Context) (ending, bool) {
 	if len(x.spec.Steps) == 0 {
 		return ending{}, false
 	}
-	talk, open := Transcript(x.spec.Steps)
+	talk, open := Transcript(x.spec.Steps, x.spec.Say)
 	x.talk = append(x.talk, talk...)
 	for _, s := range x.spec.Steps {
 		if s.Kind != store.StepModel || s.State != store.StepClosed {
@@ -120,7 +142,7 @@ func (x *run) resume(ctx context.Context) (ending, bool) {
 		case store.StepClosed:
 			var r ToolStep
 			_ = json.Unmarshal(s.Result, &r)
-			results[i] = outcome{kind: s.Outcome, result: Result{Text: resultText(s), Title: r.Title}}
+			results[i] = outcome{kind: s.Outcome, result: Result{Text: resultText(s), Title: sys.Words{EN: r.Title, KO: r.TitleKO}}}
 		case store.StepStarted:
 			results[i] = outcome{kind: store.OutcomeUnknown, result: Result{Text: unknownText}}
 			results[i].fatal = x.closeStep(context.WithoutCancel(ctx), calls[i].open, store.OutcomeUnknown, mustJSON(ToolStep{Text: unknownText}), nil)

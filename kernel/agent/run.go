@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"oxios/kernel/event"
 	"oxios/kernel/llm"
@@ -45,6 +46,9 @@ type Spec struct {
 	MaxTurns      int           // model calls with tools, then one forced answer; default 25
 	MaxConcurrent int           // tools at once; default 10
 	Demo          bool          // answers come from the scripted endpoint
+
+	// Say makes the messages of the person; nil is [Plain].
+	Say Say
 
 	// Steps are those of an earlier sitting: the run goes on at the first open one.
 	Steps []store.Step
@@ -87,6 +91,9 @@ func (r *Runner) Execute(ctx context.Context, spec Spec) (store.Run, error) {
 	if spec.MaxConcurrent <= 0 {
 		spec.MaxConcurrent = DefaultMaxConcurrent
 	}
+	if spec.Say == nil {
+		spec.Say = Plain
+	}
 	keep := context.WithoutCancel(ctx)
 	journal, err := r.Store.Journal(keep, spec.Run.ID)
 	if err != nil {
@@ -99,7 +106,7 @@ func (r *Runner) Execute(ctx context.Context, spec Spec) (store.Run, error) {
 		x.defs = append(x.defs, llm.Tool{Name: t.Name(), Description: t.Description(), Schema: t.Schema()})
 	}
 	x.talk = append([]llm.Message{{Role: "system", Content: spec.System}}, spec.History...)
-	x.talk = append(x.talk, llm.Message{Role: "user", Content: spec.Run.Text})
+	x.talk = append(x.talk, spec.Say(spec.Run.Text, spec.Run.Attachments))
 	if err := x.begin(keep); err != nil {
 		return x.spec.Run, err
 	}
@@ -109,10 +116,32 @@ func (r *Runner) Execute(ctx context.Context, spec Spec) (store.Run, error) {
 	}
 	if !end.committed {
 		if err := x.finish(keep, end, nil); err != nil {
-			return x.spec.Run, err
+			return x.unwritten(end, err)
 		}
 	}
 	return x.spec.Run, nil
+}
+
+// Unwritten is the error of [Runner.Execute] when a run has ended, but the
+// journal did not take its end. The run that comes with it stands as it ended.
+type Unwritten struct {
+	Message *store.Message // what the run leaves in the session; nil for nothing
+	Err     error
+}
+
+func (u *Unwritten) Error() string { return u.Err.Error() }
+
+// Unwrap returns why the journal did not take it.
+func (u *Unwritten) Unwrap() error { return u.Err }
+
+func (x *run) unwritten(end ending, err error) (store.Run, error) {
+	x.ended(end, x.Clock.Now())
+	lost := &Unwritten{Err: err}
+	if msg, ok := x.message(end); ok {
+		lost.Message = &msg
+		x.publish(event.MessageAdded, msg)
+	}
+	return x.spec.Run, lost
 }
 
 // ending is how a run ends.
@@ -198,11 +227,11 @@ func (x *run) takeQueued(ctx context.Context) error {
 			return err
 		}
 		for _, m := range q {
-			step := &store.Step{Kind: store.StepMessage, Name: "user", Args: mustJSON(MessageStep{Text: m.Text})}
+			step := &store.Step{Kind: store.StepMessage, Name: "user", Args: mustJSON(MessageStep{Text: m.Text, Attachments: m.Attachments})}
 			if err := x.journal.Propose(tx, step); err != nil {
 				return err
 			}
-			msg := store.Message{ID: m.ID, SessionID: x.spec.Run.SessionID, RunID: x.id, Role: "user", Content: m.Text, At: x.Clock.Now()}
+			msg := store.Message{ID: m.ID, SessionID: x.spec.Run.SessionID, RunID: x.id, Role: "user", Content: m.Text, At: x.Clock.Now(), Attachments: m.Attachments}
 			if err := x.Store.AddMessage(tx, msg); err != nil {
 				return err
 			}
@@ -217,10 +246,10 @@ func (x *run) takeQueued(ctx context.Context) error {
 		if err := s.Start(keep, nil); err != nil {
 			return err
 		}
-		if err := s.Close(keep, store.OutcomeOK, mustJSON(MessageStep{Text: taken[i].Text}), nil); err != nil {
+		if err := s.Close(keep, store.OutcomeOK, s.Step().Args, nil); err != nil {
 			return err
 		}
-		x.talk = append(x.talk, llm.Message{Role: "user", Content: taken[i].Text})
+		x.talk = append(x.talk, x.spec.Say(taken[i].Text, taken[i].Attachments))
 		x.publishStep(s.Step())
 		x.publish(event.MessageAdded, added[i])
 	}
@@ -258,7 +287,7 @@ func (x *run) turn(ctx context.Context, forced bool) (ending, []call, bool) {
 		kept.Error = err.Error()
 		end := x.failed(ctx, err, kept.Text)
 		if cerr := x.closeStep(keep, open, outcomeOf(ctx, err), mustJSON(kept), func(tx *store.Tx) error { return x.finishIn(tx, &end) }); cerr != nil {
-			return x.failed(ctx, cerr, ""), nil, true
+			return x.failed(ctx, cerr, kept.Text), nil, true
 		}
 		x.announceEnd(end)
 		end.committed = true
@@ -369,13 +398,19 @@ func (x *run) finishIn(tx *store.Tx, end *ending) error {
 	}); err != nil {
 		return err
 	}
-	x.spec.Run.State, x.spec.Run.EndedAt, x.spec.Run.Turns, x.spec.Run.Cost = end.state, &now, x.turns, x.cost
-	x.spec.Run.EndReason, x.spec.Run.Error = end.reason, end.err
+	x.ended(*end, now)
 	msg, ok := x.message(*end)
 	if !ok {
 		return nil
 	}
 	return x.Store.AddMessage(tx, msg)
+}
+
+// ended makes the run stand as it ended.
+func (x *run) ended(end ending, at time.Time) {
+	r := &x.spec.Run
+	r.State, r.EndedAt, r.EndReason, r.Error = end.state, &at, end.reason, end.err
+	r.Turns, r.Cost = x.turns, x.cost
 }
 
 // message is what the run leaves in the session: the texts of all its turns

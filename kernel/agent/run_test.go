@@ -27,7 +27,7 @@ type turn struct {
 	text  string
 	calls []llm.ToolCall
 	err   error
-	hang  bool // until the context ends
+	hang  func() // called when the text is out; then the call lasts until the context ends
 }
 
 // model plays turns, and starts its step as the guard would.
@@ -50,7 +50,8 @@ func (m *model) Complete(ctx context.Context, req llm.Request, emit func(llm.Del
 		tn = m.turns[n]
 	}
 	emit(llm.Delta{Text: tn.text})
-	if tn.hang {
+	if tn.hang != nil {
+		tn.hang()
 		<-ctx.Done()
 		return &llm.Response{Message: llm.Message{Role: llm.RoleAssistant, Content: tn.text}}, store.Cost{Calls: 1}, ctx.Err()
 	}
@@ -67,10 +68,10 @@ type tool struct {
 	fn   func(ctx context.Context, args json.RawMessage) (agent.Result, error)
 }
 
-func (t tool) Name() string                 { return t.name }
-func (t tool) Description() string          { return t.name }
-func (t tool) Schema() json.RawMessage      { return json.RawMessage(`{"type":"object"}`) }
-func (t tool) Title(json.RawMessage) string { return "Use " + t.name }
+func (t tool) Name() string                    { return t.name }
+func (t tool) Description() string             { return t.name }
+func (t tool) Schema() json.RawMessage         { return json.RawMessage(`{"type":"object"}`) }
+func (t tool) Title(json.RawMessage) sys.Words { return sys.Words{EN: "Use " + t.name} }
 func (t tool) Call(ctx context.Context, args json.RawMessage) (agent.Result, error) {
 	return t.fn(ctx, args)
 }
@@ -79,7 +80,7 @@ func echo(ctx context.Context, args json.RawMessage) (agent.Result, error) {
 	if err := store.StepFrom(ctx).Start(ctx, nil); err != nil {
 		return agent.Result{}, err
 	}
-	return agent.Result{Text: "echo " + string(args), Title: "Echoed"}, nil
+	return agent.Result{Text: "echo " + string(args), Title: sys.Words{EN: "Echoed"}}, nil
 }
 
 type bundle struct {
@@ -276,9 +277,8 @@ func TestStopEndsAModelCallWithinASecondAndKeepsTheText(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
-	m := &model{turns: []turn{{text: "Once upon", hang: true}}}
 	var start time.Time
-	time.AfterFunc(50*time.Millisecond, func() { start = time.Now(); cancel(agent.ErrStopped) })
+	m := &model{turns: []turn{{text: "Once upon", hang: func() { start = time.Now(); cancel(agent.ErrStopped) }}}}
 	run := b.execute(t, ctx, m, nil)
 	if run.State != store.RunStopped || time.Since(start) > time.Second {
 		t.Errorf("got %s after %v, want stopped within a second", run.State, time.Since(start))

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"oxios/kernel/store"
+	"oxios/kernel/sys"
 )
 
 // StepView is a step as a person sees it.
@@ -18,16 +19,21 @@ type StepView struct {
 	Args       json.RawMessage `json:"args,omitempty"`
 	State      store.StepState `json:"state"`
 	Outcome    string          `json:"outcome,omitempty"`
-	Title      string          `json:"title,omitempty"`  // one line of intent, then of what happened
+	Title      string          `json:"title,omitempty"` // one line of intent, then of what happened
+	TitleKO    string          `json:"title_ko,omitempty"`
 	Text       string          `json:"text,omitempty"`   // model: what it said; message: the message
-	Detail     string          `json:"detail,omitempty"` // model: its reasoning; tool: the error's code
+	Detail     string          `json:"detail,omitempty"` // model: its reasoning
 	Output     string          `json:"output,omitempty"` // tool: what the model read
+	Error      *sys.Error      `json:"error,omitempty"`  // tool: why it failed
 	ThoughtMS  int64           `json:"thought_ms,omitempty"`
+	Context    int             `json:"context,omitempty"` // model: tokens of the conversation with this answer; 0 unknown
 	ApprovalID string          `json:"approval_id,omitempty"`
 	AuditSeq   int64           `json:"audit_seq,omitempty"`
 	ProposedAt time.Time       `json:"proposed_at"`
 	StartedAt  *time.Time      `json:"started_at,omitempty"`
 	ClosedAt   *time.Time      `json:"closed_at,omitempty"`
+
+	Attachments []store.Attachment `json:"attachments,omitempty"` // message: what came with it
 }
 
 // View makes the view of s.
@@ -41,25 +47,26 @@ func View(s store.Step) StepView {
 		var m ModelStep
 		if json.Unmarshal(s.Result, &m) == nil {
 			v.Text, v.Detail, v.ThoughtMS = m.Text, m.Reasoning, m.ThoughtMS
+			v.Context = m.Cost.Input + m.Cost.Output - m.Cost.Reasoning // what was thought is not sent again
 		}
 	case store.StepMessage:
 		var m MessageStep
 		if json.Unmarshal(s.Args, &m) == nil {
-			v.Text = m.Text
+			v.Text, v.Attachments = m.Text, m.Attachments
 		}
 	case store.StepTool:
 		var a CallArgs
 		if json.Unmarshal(s.Args, &a) == nil {
-			v.Title, v.Args = a.Title, a.Args
+			v.Title, v.TitleKO, v.Args = a.Title, a.TitleKO, a.Args
 			if a.Args == nil && a.Raw != "" {
 				v.Args = mustJSON(a.Raw)
 			}
 		}
 		var r ToolStep
 		if json.Unmarshal(s.Result, &r) == nil {
-			v.Output, v.Detail = r.Text, r.Code
+			v.Output, v.Error = r.Text, r.Error
 			if r.Title != "" {
-				v.Title = r.Title
+				v.Title, v.TitleKO = r.Title, r.TitleKO
 			}
 		}
 	}

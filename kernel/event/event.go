@@ -51,7 +51,8 @@ type Event struct {
 
 // Text is the data of events that carry a piece of text.
 type Text struct {
-	Text string `json:"text"`
+	Text   string `json:"text"`
+	TextKO string `json:"text_ko,omitempty"` // a sentence of the kernel in Korean
 }
 
 // Missed is the data of a [Gap].

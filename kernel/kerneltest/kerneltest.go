@@ -110,6 +110,7 @@ func Open(t testing.TB, options ...Option) *Kernel {
 	if err := os.MkdirAll(s.home, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	shareReaderCache(t, s.home)
 	config := filepath.Join(s.home, "config.toml")
 	if _, err := os.Stat(config); err != nil {
 		if err := os.WriteFile(config, fmt.Appendf(nil, "folder = %q\nkeyring = false\n", s.folder), 0o600); err != nil {
@@ -265,7 +266,7 @@ func Helper(t testing.TB) string {
 	}
 	helper.once.Do(func() {
 		_, here, _, _ := runtime.Caller(0)
-		src := filepath.Join(filepath.Dir(here), "..", "sandbox", "testdata", "helper")
+		src := filepath.Join(filepath.Dir(here), "testdata", "helper")
 		dir, err := os.MkdirTemp("", "oxios-helper-")
 		if err != nil {
 			helper.err = err
@@ -284,6 +285,24 @@ func Helper(t testing.TB) string {
 	return helper.path
 }
 
+// readerCache is one for all homes of the process: what the reader of PDF keeps
+// there takes seconds to make.
+var readerCache = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "oxios-reader-") })
+
+func shareReaderCache(t testing.TB, home string) {
+	t.Helper()
+	dir, err := readerCache()
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(home, "run"), 0o700)
+	}
+	if err == nil {
+		err = os.Symlink(dir, filepath.Join(home, "run", "reader"))
+	}
+	if err != nil && !os.IsExist(err) {
+		t.Fatal(err)
+	}
+}
+
 // Main runs the tests of a package, looks for goroutines that they left, and
 // removes the helper after them.
 func Main(m *testing.M) {
@@ -295,6 +314,9 @@ func Main(m *testing.M) {
 	}
 	if helper.path != "" {
 		_ = os.RemoveAll(filepath.Dir(helper.path))
+	}
+	if dir, err := readerCache(); err == nil {
+		_ = os.RemoveAll(dir)
 	}
 	os.Exit(code)
 }

@@ -58,7 +58,7 @@ func (r *Rates) Wait(ctx context.Context, provider string) error {
 			return sys.AsError(ctx.Err())
 		}
 		return sys.Errorf(sys.CodeRateLimit, "The limit of %d requests per minute for %s leaves no place before the time is over.", l.perMinute, provider).
-			WithHint("Wait a moment, or raise the limit in Settings, Providers.")
+			WithHint("Wait a moment, or raise the limit in Settings, Models.")
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -169,8 +168,8 @@ func (c *Catalogue) merge(data []byte) error {
 func (c *Catalogue) AsOf() string { return c.asOf }
 
 var (
-	dateSuffix  = regexp.MustCompile(`-(20\d\d-\d\d-\d\d|20\d{6}|\d{4}|\d{3}|latest|preview)$`)
-	routeSuffix = regexp.MustCompile(`:(nitro|floor|exacto|thinking|extended|beta)$`)
+	dateSuffix  = sys.Pattern(`-(20\d\d-\d\d-\d\d|20\d{6}|\d{4}|\d{3}|latest|preview)$`)
+	routeSuffix = sys.Pattern(`:(nitro|floor|exacto|thinking|extended|beta)$`)
 )
 
 // Lookup finds a model by its ID, also with a provider in front of it
@@ -185,7 +184,7 @@ func (c *Catalogue) Lookup(id string) (Model, bool) {
 }
 
 func (c *Catalogue) find(id string) (catalogueModel, bool) {
-	id = routeSuffix.ReplaceAllString(strings.ToLower(strings.TrimSpace(id)), "")
+	id = routeSuffix().ReplaceAllString(strings.ToLower(strings.TrimSpace(id)), "")
 	for {
 		for name := id; ; {
 			if m, ok := c.models[name]; ok {
@@ -201,7 +200,7 @@ func (c *Catalogue) find(id string) (catalogueModel, bool) {
 			}
 			name = rest
 		}
-		short := dateSuffix.ReplaceAllString(id, "")
+		short := dateSuffix().ReplaceAllString(id, "")
 		if short == id {
 			return catalogueModel{}, false
 		}

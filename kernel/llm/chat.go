@@ -59,7 +59,7 @@ func schemaOf(t Tool) json.RawMessage {
 }
 
 func chatMessages(req Request) []openai.ChatCompletionMessage {
-	var out []openai.ChatCompletionMessage
+	out := make([]openai.ChatCompletionMessage, 0, len(req.Messages)+1)
 	var shown []Image // pictures of tool results, which a tool message cannot hold
 	flush := func() {
 		if len(shown) > 0 {

@@ -3,7 +3,6 @@ package llm
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -93,7 +92,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // asks for at most 30 s of patience, or a 5xx.
 func (c *Client) Complete(ctx context.Context, req Request, emit func(Delta)) (*Response, error) {
 	if strings.TrimSpace(req.Model) == "" {
-		return nil, sys.Errorf(sys.CodeInvalid, "No model is chosen.").WithHint("Choose one in Settings, Providers.")
+		return nil, sys.Errorf(sys.CodeInvalid, "No model is chosen.").WithHint("Choose one in Settings, Models.")
 	}
 	if len(req.Messages) == 0 {
 		return nil, sys.Errorf(sys.CodeInvalid, "The request holds no message.")
@@ -110,7 +109,8 @@ func (c *Client) Complete(ctx context.Context, req Request, emit func(Delta)) (*
 		if attempt++; attempt > 1 {
 			c.log.InfoContext(ctx, "Model request repeated", "provider", c.ep.name(), "model", req.Model, "attempt", attempt, "code", last.told.Code)
 			if emit != nil {
-				emit(Delta{Retry: fmt.Sprintf("%s Trying again (%d of %d).", last.told.Message, attempt, c.tries)})
+				why := sys.Words{EN: last.told.Message, KO: last.told.MessageKO}
+				emit(Delta{Retry: sys.Say("%s Trying again (%d of %d).", why, attempt, c.tries)})
 			}
 		}
 		a = newAnswer(start, emit)
@@ -176,7 +176,10 @@ func (c *Client) send(ctx context.Context, req Request, q quirk) error {
 		_, err := c.api.CreateResponseStream(ctx, responsesRequest(req, q))
 		return err
 	}
-	_, err := c.api.CreateChatCompletionStream(ctx, chatRequest(req, q))
+	ctx, chat, err := withMessages(ctx, chatRequest(req, q))
+	if err == nil {
+		_, err = c.api.CreateChatCompletionStream(ctx, chat)
+	}
 	return err
 }
 

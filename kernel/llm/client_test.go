@@ -156,8 +156,8 @@ func TestRetryHappensBeforeTheFirstDeltaOnly(t *testing.T) {
 			})
 			var retries []string
 			resp, err := client(t, at(p), WithRetry(3, time.Millisecond)).Complete(t.Context(), ask("m"), func(d Delta) {
-				if d.Retry != "" {
-					retries = append(retries, d.Retry)
+				if d.Retry.EN != "" {
+					retries = append(retries, d.Retry.EN)
 				}
 			})
 			if sys.CodeOf(err) != tt.code || p.count() != tt.requests || len(retries) != tt.requests-1 {

@@ -163,6 +163,10 @@ func safeURL(raw string) string {
 	return u.Redacted()
 }
 
+// Here reports whether the endpoint is on this machine, whatever its kind: no
+// network lies before it.
+func (e Endpoint) Here() bool { return e.Local || isLoopback(e.BaseURL) }
+
 func isLoopback(raw string) bool {
 	u, err := url.Parse(raw)
 	if err != nil {

@@ -24,6 +24,11 @@ import (
 // without telling the person.
 const maxRetryAfter = 30 * time.Second
 
+// ErrUnreachable is the cause of a failure that ends by itself once the network
+// is back: nothing of the request arrived, and nobody has to mend an address or
+// a certificate.
+var ErrUnreachable = errors.New("the endpoint cannot be reached")
+
 // fault is a failure on its way out: the sentence for the reader, and what the
 // retry loop needs to know.
 type fault struct {
@@ -37,10 +42,10 @@ type fault struct {
 func (f *fault) Error() string { return f.told.Error() }
 
 func (c *Client) fault(code sys.Code, retry bool, hint, format string, args ...any) *fault {
-	return &fault{
-		told:  &sys.Error{Code: code, Message: c.clean(fmt.Sprintf(format, args...), 600), Hint: hint},
-		retry: retry,
-	}
+	told := sys.Errorf(code, format, args...).WithCause(nil)
+	told.Hint, told.HintKO = hint, sys.Korean(hint)
+	told.Message, told.MessageKO = c.clean(told.Message, 600), c.clean(told.MessageKO, 600)
+	return &fault{told: told, retry: retry}
 }
 
 // clean makes text of a server fit to be shown: no secrets, no control
@@ -66,12 +71,12 @@ func (c *Client) clean(s string, limit int) string {
 }
 
 // quote is how a server's own words stand in a message.
-func (c *Client) quote(words string) string {
+func (c *Client) quote(words string) sys.Words {
 	words = c.clean(words, 240)
 	if words == "" {
-		return ""
+		return sys.Words{}
 	}
-	return " It said: “" + words + "”"
+	return sys.Words{EN: " It said: “" + words + "”", KO: " 서버의 말: “" + words + "”"}
 }
 
 // explain turns any error of an attempt into a fault.
@@ -102,7 +107,7 @@ func (c *Client) explain(ctx context.Context, err error, model string, resp *htt
 		f.status, f.words = http.StatusBadRequest, "reasoning_effort" // as a server would say it
 		return f
 	case errors.Is(err, openai.ErrChatCompletionInvalidModel):
-		return c.fault(sys.CodeUnknownModel, false, "Choose a model from the list in Settings, Providers.", "The model %s does not chat.", model)
+		return c.fault(sys.CodeUnknownModel, false, "Choose a model from the list in Settings, Models.", "The model %s does not chat.", model)
 	case errors.As(err, &unwritable):
 		return c.fault(sys.CodeInvalid, false, "Correct the schema of the tool.", "The request cannot be written as JSON: %v", err)
 	// An unreadable APIError stands inside a RequestError, which has the body.
@@ -211,9 +216,9 @@ func (c *Client) judge(status int, after time.Duration, model, words, low string
 	case containsAny(low, "content_policy", "content_filter", "invalid_prompt", "content management policy", "flagged", "safety system"):
 		return c.fault(sys.CodeModelRefusal, false, "Say it differently, or choose another model.", "%s declined the request.%s", who, said)
 	case status == http.StatusUnauthorized || containsAny(low, "invalid_api_key", "api key not valid", "incorrect api key", "authentication_error"):
-		hint := "Check the key in Settings, Providers."
+		hint := "Check the key in Settings, Models."
 		if c.ep.Key == "" {
-			hint = "Enter the key in Settings, Providers."
+			hint = "Enter the key in Settings, Models."
 		}
 		return c.fault(sys.CodeAuth, false, hint, "%s refused the key.%s", who, said)
 	case status == http.StatusForbidden:
@@ -222,7 +227,7 @@ func (c *Client) judge(status int, after time.Duration, model, words, low string
 		return c.slowDown(after, said)
 	case containsAny(low, "model_not_found", "unknown model", "invalid model", "model not found", "no such model", "not a valid model") ||
 		(containsAny(low, "model") && containsAny(low, "does not exist", "not found", "not exist", "not loaded")):
-		return c.fault(sys.CodeUnknownModel, false, "Choose a model from the list in Settings, Providers.", "%s does not know the model %s.%s", who, model, said)
+		return c.fault(sys.CodeUnknownModel, false, "Choose a model from the list in Settings, Models.", "%s does not know the model %s.%s", who, model, said)
 	case status == http.StatusNotFound || status == http.StatusMethodNotAllowed:
 		return c.fault(sys.CodeProvider, false, "Check the address: it usually ends with /v1.", "%s has nothing at %s.%s", who, safeURL(c.ep.BaseURL), said)
 	case status == http.StatusRequestEntityTooLarge:
@@ -239,7 +244,7 @@ func (c *Client) judge(status int, after time.Duration, model, words, low string
 	return c.fault(sys.CodeProvider, false, "Correct the request, or choose another model.", "%s rejected the request%s.%s", who, statusText(status), said)
 }
 
-func (c *Client) slowDown(after time.Duration, said string) *fault {
+func (c *Client) slowDown(after time.Duration, said sys.Words) *fault {
 	if after > maxRetryAfter {
 		return c.fault(sys.CodeQuota, false, "Wait, or choose another provider.",
 			"%s accepts no more requests for %s.%s", c.ep.name(), after.Round(time.Second), said)
@@ -267,6 +272,9 @@ func (c *Client) unreachable(err error) *fault {
 		f := c.fault(sys.CodeNetwork, retry, hint, format, args...)
 		// The cause is for logs, but a log must not show the key either.
 		f.told.Err = errors.New(c.clean(err.Error(), 1000))
+		if retry {
+			f.told.Err = fmt.Errorf("%w: %w", ErrUnreachable, f.told.Err)
+		}
 		return f
 	}
 	switch {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"oxios/kernel/sys"
 )
 
 // The roles of a [Message].
@@ -89,10 +91,10 @@ type Response struct {
 
 // Delta is a piece of an answer while it streams. One field is set.
 type Delta struct {
-	Text      string `json:"text,omitempty"`
-	Reasoning string `json:"reasoning,omitempty"`
-	Tool      string `json:"tool,omitempty"`  // the name of a tool call that begins
-	Retry     string `json:"retry,omitempty"` // a sentence: a new attempt began, what came so far is void
+	Text      string    `json:"text,omitempty"`
+	Reasoning string    `json:"reasoning,omitempty"`
+	Tool      string    `json:"tool,omitempty"` // the name of a tool call that begins
+	Retry     sys.Words `json:"retry,omitzero"` // a new attempt began, what came so far is void, and why
 }
 
 // Provider is one endpoint.

@@ -107,11 +107,15 @@ type doer struct {
 	ep     Endpoint
 }
 
-// Do sends a request with the endpoint's own headers.
+// Do sends a request with the endpoint's own headers, and with the messages that
+// [withMessages] kept back.
 func (d doer) Do(req *http.Request) (*http.Response, error) {
 	req.Header.Set("User-Agent", "Oxios")
 	for k, v := range d.ep.Headers {
 		req.Header.Set(k, v)
+	}
+	if err := putMessages(req); err != nil {
+		return nil, err
 	}
 	resp, err := d.client.Do(req)
 	if h, ok := req.Context().Value(heldKey{}).(*held); ok && err == nil {

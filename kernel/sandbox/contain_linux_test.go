@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -328,27 +327,4 @@ func TestHelperAndCommandHideTheirPlan(t *testing.T) {
 	})
 	j.Kill()
 	<-j.Done()
-}
-
-func BenchmarkCommand(b *testing.B) {
-	for _, level := range []sys.Isolation{sys.IsolationPartial, sys.IsolationNone} {
-		b.Run(fmt.Sprint("level", int(level)), func(b *testing.B) {
-			r := New(Config{Helper: helper})
-			defer r.Close()
-			r.Probe(context.Background())
-			dir := b.TempDir()
-			for b.Loop() {
-				if _, err := r.Run(context.Background(), Spec{Argv: []string{"/bin/true"}, Dir: dir, Level: level}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-	b.Run("raw", func(b *testing.B) {
-		for b.Loop() {
-			if err := exec.Command("/bin/true").Run(); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }

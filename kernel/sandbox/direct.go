@@ -16,10 +16,11 @@ type direct struct {
 
 // startDirect starts the command as a child of this process.
 func startDirect(j *Job, path string, env []string) error {
-	stdout, stderr, err := j.pipes()
+	streams, stdout, stderr, err := pipes()
 	if err != nil {
 		return err
 	}
+	j.streams = streams
 	defer stdout.Close()
 	defer stderr.Close()
 	cmd := exec.Command(path)
@@ -34,7 +35,7 @@ func startDirect(j *Job, path string, env []string) error {
 		return nil
 	})
 	if err != nil {
-		j.dropPipes()
+		dropPipes(streams)
 		return err
 	}
 	j.proc = &direct{cmd: cmd, tree: newTree(cmd.Process.Pid)}
@@ -57,35 +58,37 @@ func (d *direct) wait() (outcome, error) {
 
 // startError says why a program could not be started.
 func startError(path string, err error) *sys.Error {
-	e := &sys.Error{Code: sys.CodeInvalid, Message: "The program " + path + " could not be started: " + err.Error() + ".", Err: err}
+	told := func(code sys.Code) *sys.Error {
+		return sys.Errorf(code, "The program %s could not be started: %w.", path, err)
+	}
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		e.Code, e.Hint = sys.CodeNotFound, "The file, or the interpreter in its first line, does not exist."
+		return told(sys.CodeNotFound).WithHint("The file, or the interpreter in its first line, does not exist.")
 	case errors.Is(err, os.ErrPermission):
-		e.Code, e.Hint = sys.CodeForbidden, "It is not executable, or it lies outside the folders that a command may read."
+		return told(sys.CodeForbidden).WithHint("It is not executable, or it lies outside the folders that a command may read.")
 	}
-	return e
+	return told(sys.CodeInvalid)
 }
 
-// pipes makes the two output pipes of a command.
-func (j *Job) pipes() (stdout, stderr *os.File, err error) {
+// pipes makes the two output pipes of a command, and returns their near ends
+// and their far ones.
+func pipes() (near []stream, stdout, stderr *os.File, err error) {
 	outR, outW, err := os.Pipe()
 	if err != nil {
-		return nil, nil, sys.Errorf(sys.CodeUnavailable, "No pipe could be made for the command: %w", err)
+		return nil, nil, nil, sys.Errorf(sys.CodeUnavailable, "No pipe could be made for the command: %w", err)
 	}
 	errR, errW, err := os.Pipe()
 	if err != nil {
 		outR.Close()
 		outW.Close()
-		return nil, nil, sys.Errorf(sys.CodeUnavailable, "No pipe could be made for the command: %w", err)
+		return nil, nil, nil, sys.Errorf(sys.CodeUnavailable, "No pipe could be made for the command: %w", err)
 	}
-	j.streams = []stream{{"stdout", outR}, {"stderr", errR}}
-	return outW, errW, nil
+	return []stream{{"stdout", outR}, {"stderr", errR}}, outW, errW, nil
 }
 
 // dropPipes closes what a failed start leaves open.
-func (j *Job) dropPipes() {
-	for _, s := range j.streams {
+func dropPipes(near []stream) {
+	for _, s := range near {
 		s.r.Close()
 	}
 }

@@ -184,7 +184,7 @@ func (j *Job) closeStreams(drained *sync.WaitGroup) {
 func stopped(ctx context.Context) *sys.Error {
 	err := context.Cause(ctx)
 	if ctx.Err() == context.DeadlineExceeded {
-		return &sys.Error{Code: sys.CodeTimeout, Message: "The command took too long and was ended.", Err: err}
+		return sys.Errorf(sys.CodeTimeout, "The command took too long and was ended.").WithCause(err)
 	}
-	return &sys.Error{Code: sys.CodeCanceled, Message: "The command was stopped.", Err: err}
+	return sys.Errorf(sys.CodeCanceled, "The command was stopped.").WithCause(err)
 }

@@ -6,9 +6,29 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+// drainNow hands take what already lies in the pipe f and does not wait for
+// more. It is for a reader that was told to give up before its turn came.
+func drainNow(f *os.File, take func([]byte)) {
+	if f.SetReadDeadline(time.Time{}) != nil {
+		return
+	}
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return
+	}
+	buf := make([]byte, 64<<10) // all that a pipe usually holds
+	_ = raw.Read(func(fd uintptr) bool {
+		if n, err := unix.Read(int(fd), buf); err == nil && n > 0 {
+			take(buf[:n])
+		}
+		return true
+	})
+}
 
 // ownSession makes the command the leader of a session, away from any terminal.
 func ownSession(cmd *exec.Cmd) {

@@ -24,6 +24,7 @@ type helped struct {
 	root    int
 	orders  *os.File
 	notices *os.File
+	streams []stream // the output of the command to be
 	read    *json.Decoder
 	said    *tailBuffer
 }
@@ -41,29 +42,38 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 		p.Rules = r.rules(spec, path, j.tmp)
 	}
 	r.adoptOrphans()
-	h, err := r.startHelper(j)
+	var h *helped
+	err := r.register(j, func() (err error) {
+		if h = r.takeSpare(); h == nil {
+			h, err = startHelper(r)
+		}
+		if err == nil {
+			j.root, j.streams, j.proc = h.root, h.streams, h
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	j.proc = h
 	if err := h.begin(ctx, j, p); err != nil {
 		h.kill()
 		h.cmd.Wait()
 		h.close()
-		j.dropPipes()
+		dropPipes(h.streams)
 		return err
 	}
 	return nil
 }
 
-func (r *Runner) startHelper(j *Job) (*helped, error) {
-	stdout, stderr, err := j.pipes()
+// startHelper starts a helper, which waits for its plan.
+func startHelper(r *Runner) (*helped, error) {
+	streams, stdout, stderr, err := pipes()
 	if err != nil {
 		return nil, err
 	}
 	defer stdout.Close()
 	defer stderr.Close()
-	h := &helped{r: r, said: &tailBuffer{r: ring{max: 4 << 10}}}
+	h := &helped{r: r, streams: streams, said: &tailBuffer{r: ring{max: 4 << 10}}}
 	var far [2]*os.File
 	if far[0], h.orders, err = os.Pipe(); err == nil {
 		h.notices, far[1], err = os.Pipe()
@@ -72,7 +82,7 @@ func (r *Runner) startHelper(j *Job) (*helped, error) {
 	defer far[1].Close()
 	if err != nil {
 		h.close()
-		j.dropPipes()
+		dropPipes(streams)
 		return nil, sys.Errorf(sys.CodeUnavailable, "No pipe could be made for the command: %w", err)
 	}
 	h.read = json.NewDecoder(h.notices)
@@ -83,19 +93,13 @@ func (r *Runner) startHelper(j *Job) (*helped, error) {
 	h.cmd.Stderr = h.said
 	h.cmd.ExtraFiles = []*os.File{far[0], far[1], stdout, stderr}
 	h.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	err = r.register(j, func() error {
-		if err := h.cmd.Start(); err != nil {
-			return sys.Errorf(sys.CodeUnavailable, "The sandbox helper could not be started: %w", err).
-				WithHint("Reinstall Oxios, or run `oxios doctor`.")
-		}
-		h.root, j.root = h.cmd.Process.Pid, h.cmd.Process.Pid
-		return nil
-	})
-	if err != nil {
+	if err := h.cmd.Start(); err != nil {
 		h.close()
-		j.dropPipes()
-		return nil, err
+		dropPipes(streams)
+		return nil, sys.Errorf(sys.CodeUnavailable, "The sandbox helper could not be started: %w", err).
+			WithHint("Reinstall Oxios, or run `oxios doctor`.")
 	}
+	h.root = h.cmd.Process.Pid
 	return h, nil
 }
 

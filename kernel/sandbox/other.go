@@ -15,6 +15,13 @@ func (r *Runner) launch(_ context.Context, j *Job, _ Spec, path string, env []st
 	return startDirect(j, path, env)
 }
 
+// spare is a helper that is ready for the next command. There are no helpers
+// here.
+type spare struct{}
+
+func (r *Runner) keepSpare() {}
+func (r *Runner) dropSpare() {}
+
 // probe reports that nothing is enforced on this system.
 func (r *Runner) probe(context.Context) Report {
 	return Report{

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -127,7 +128,10 @@ func (c *collector) drain(stream string, f *os.File) {
 		if n > 0 {
 			c.write(stream, buf[:n])
 		}
-		if err != nil { // io.EOF, or closed because a stranger holds the other end
+		if errors.Is(err, os.ErrDeadlineExceeded) { // a stranger holds the other end
+			drainNow(f, func(p []byte) { c.write(stream, p) })
+		}
+		if err != nil {
 			return
 		}
 	}

@@ -47,6 +47,7 @@ type Runner struct {
 	live   map[*Job]bool // all that run, foreground too
 	jobs   []*Job        // background jobs in the order of their start
 	orphan bool          // this process adopts what a lost helper leaves behind
+	spare  spare
 }
 
 // New returns a runner. It starts nothing: call [Runner.Probe] before running
@@ -87,13 +88,18 @@ func (r *Runner) Run(ctx context.Context, spec Spec) (Result, error) {
 		return Result{}, err
 	}
 	<-j.done
+	go r.keepSpare()
 	return j.result, j.err
 }
 
 // Start starts a background job and returns once it runs. ctx bounds the
 // start alone; the job ends by itself, by [Job.Kill] or by [Runner.Close].
 func (r *Runner) Start(ctx context.Context, spec Spec) (*Job, error) {
-	return r.start(ctx, spec, min(spec.Level, r.Level()), true)
+	j, err := r.start(ctx, spec, min(spec.Level, r.Level()), true)
+	if err == nil {
+		go r.keepSpare()
+	}
+	return j, err
 }
 
 func (r *Runner) start(ctx context.Context, spec Spec, level sys.Isolation, background bool) (*Job, error) {
@@ -206,6 +212,7 @@ func (r *Runner) Close() {
 		live = append(live, j)
 	}
 	r.mu.Unlock()
+	r.dropSpare()
 	for _, j := range live {
 		j.Kill()
 	}

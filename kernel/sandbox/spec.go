@@ -131,10 +131,8 @@ func (s Spec) resolve(env []string) (Spec, string, error) {
 // lookPath finds the executable the way a shell in dir with env would.
 func lookPath(name, dir string, env []string) (string, error) {
 	notFound := func(err error) error {
-		return &sys.Error{
-			Code: sys.CodeNotFound, Message: "The program " + name + " was not found.",
-			Hint: "Check its name, or install it.", Err: err,
-		}
+		return sys.Errorf(sys.CodeNotFound, "The program %s was not found.", name).
+			WithHint("Check its name, or install it.").WithCause(err)
 	}
 	if strings.ContainsRune(name, '/') || filepath.IsAbs(name) {
 		if !filepath.IsAbs(name) {

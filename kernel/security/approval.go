@@ -46,6 +46,7 @@ type Request struct {
 	Executable string        `json:"executable,omitempty"` // the file that the first of them is
 	Claim      string        `json:"claim,omitempty"`      // what the agent says about it; never trusted
 	Why        string        `json:"why,omitempty"`        // what Oxios knows about it
+	WhyKO      string        `json:"why_ko,omitempty"`     // the same in Korean
 	Network    bool          `json:"network"`
 	Outside    []string      `json:"outside,omitempty"` // paths outside the folder
 	Contained  sys.Isolation `json:"contained"`         // the isolation that it would run under
@@ -80,17 +81,16 @@ func (a Approval) Err() error {
 	case ApprovalPending, ApprovalApproved:
 		return nil
 	case ApprovalDenied:
-		msg := "The person denied this."
+		e := sys.Errorf(sys.CodeDenied, "The person denied this.")
 		if a.Comment != "" {
-			msg = fmt.Sprintf("The person denied this and said: %q.", a.Comment)
+			e = sys.Errorf(sys.CodeDenied, "The person denied this and said: %q.", a.Comment)
 		}
-		return sys.Errorf(sys.CodeDenied, "%s", msg).
-			WithHint("Do not try the same again; find another way or ask what they want instead.")
+		return e.WithHint("Do not try the same again; find another way or ask what they want instead.")
 	case ApprovalExpired:
-		return sys.Errorf(sys.CodeDenied, "This was not approved: %s.", a.Comment).
+		return sys.Errorf(sys.CodeDenied, "This was not approved: %s.", commentOf(a)).
 			WithHint("Go on without it, and say so.")
 	case ApprovalCanceled:
-		return sys.Errorf(sys.CodeDenied, "This is no longer approved: %s.", a.Comment).
+		return sys.Errorf(sys.CodeDenied, "This is no longer approved: %s.", commentOf(a)).
 			WithHint("Ask again if it is still needed.")
 	case ApprovalUsed:
 		return sys.Errorf(sys.CodeDenied, "This approval was given once and has been used.").
@@ -194,14 +194,6 @@ func (a *Approvals) Create(tx *store.Tx, r Request) (Approval, error) {
 // now is the clock to the millisecond, as the store keeps it.
 func (a *Approvals) now() time.Time { return a.cfg.Clock.Now().Truncate(time.Millisecond) }
 
-// ttlText is the TTL as a person reads it.
-func (a *Approvals) ttlText() string {
-	if h := a.cfg.TTL.Hours(); h >= 1 {
-		return fmt.Sprintf("%g h", h)
-	}
-	return a.cfg.TTL.String()
-}
-
 // tell announces a change once tx is durable: to those who wait for it, to the
 // expiry loop and to the listener.
 func (a *Approvals) tell(tx *store.Tx, ap Approval) {
@@ -251,6 +243,25 @@ func (a *Approvals) scan(row interface{ Scan(...any) error }) (Approval, error) 
 		ap.UsedAt = &at
 	}
 	return a.timedOut(ap), nil
+}
+
+// commentOf is why an approval ended without an answer. The reasons are
+// sentences of this package, so that the Korean need not be stored.
+func commentOf(a Approval) sys.Words {
+	for _, format := range []string{"nobody answered within %s", "it was approved, but not used within %s"} {
+		if ttl, ok := strings.CutPrefix(a.Comment, strings.TrimSuffix(format, "%s")); ok {
+			return sys.Say(format, ttl)
+		}
+	}
+	return sys.Words{EN: a.Comment, KO: sys.Korean(a.Comment)}
+}
+
+// ttlText is the TTL as a person reads it.
+func (a *Approvals) ttlText() string {
+	if h := a.cfg.TTL.Hours(); h >= 1 {
+		return fmt.Sprintf("%g h", h)
+	}
+	return a.cfg.TTL.String()
 }
 
 // timedOut returns ap as it is now: expired if its time is over.

@@ -315,7 +315,7 @@ func scanEntry(rows *sql.Rows) (Entry, error) {
 		at       int64
 		metadata []byte
 	)
-	err := rows.Scan(&e.Seq, &at, &e.Actor, &e.Action, &e.Resource, &e.PrevHash, &e.Hash, &metadata)
+	err := rows.Scan(&e.Seq, &at, &e.Actor, (*string)(&e.Action), &e.Resource, &e.PrevHash, &e.Hash, &metadata)
 	e.Timestamp, e.Metadata = time.Unix(0, at).UTC(), metadata
 	return e, err
 }

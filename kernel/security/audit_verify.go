@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime"
+	"sync"
 	"time"
 
 	"oxios/kernel/store"
@@ -33,11 +35,37 @@ type chain struct {
 	seq     int64
 	hash    string
 	at      time.Time
-	ahead   int64 // the first entry dated in the future since the clock was last set back; 0 if none
+	ahead   int64    // the first entry dated in the future since the clock was last set back; 0 if none
+	back    bool     // the clock was set back somewhere
+	from    position // where it began, when that is not the start
 	buf     []byte
 }
 
+// position is the last entry of a part of the chain.
+type position struct {
+	seq  int64
+	hash string
+	at   int64 // unix nanoseconds
+}
+
 func newChain(now time.Time) *chain { return &chain{now: now, hash: Genesis} }
+
+// begin makes c a part of the chain that follows e.
+func (c *chain) begin(e Entry) {
+	c.seq, c.hash, c.at = e.Seq, e.Hash, e.Timestamp
+	c.from = c.link()
+}
+
+func (c *chain) link() position { return position{c.seq, c.hash, c.at.UnixNano()} }
+
+// join adds a part that begins where c ends.
+func (c *chain) join(part *chain) {
+	if part.back || c.ahead == 0 {
+		c.ahead = part.ahead
+	}
+	c.entries += part.entries
+	c.seq, c.hash, c.at, c.back = part.seq, part.hash, part.at, c.back || part.back
+}
 
 // add checks the next entry and returns the entry that is bad, and why; 0 if
 // all is well.
@@ -58,7 +86,7 @@ func (c *chain) add(e Entry) (bad int64, problem string) {
 		return e.Seq, fmt.Sprintf("Entry %d is dated before entry %d, and does not say that the clock was set back.", e.Seq, c.seq)
 	}
 	if e.Timestamp.Before(c.at) {
-		c.ahead = 0 // the clock was wrong before, and that is known
+		c.ahead, c.back = 0, true // the clock was wrong before, and that is known
 	}
 	if c.ahead == 0 && e.Timestamp.After(c.now.Add(future)) {
 		c.ahead = e.Seq
@@ -87,6 +115,10 @@ func (c *chain) report(bad int64, problem string) AuditReport {
 // keep the log of the database from shrinking.
 const verifyPage = 4096
 
+// verifyReaders bounds how many pages are checked side by side. The store reads
+// four at a time; the window needs one of them.
+const verifyReaders = 3
+
 // Verify checks the whole chain in one pass: sequence, hashes, links, order of
 // time, and that nothing which this process wrote is cut off at the end. What
 // was cut off by somebody else before this process began cannot be seen
@@ -104,31 +136,77 @@ func (a *Audit) Verify(ctx context.Context) (AuditReport, error) {
 		}
 	}
 	c := newChain(now)
-	for {
-		n, bad, problem, err := a.verifyFrom(ctx, c)
-		if err != nil {
-			return AuditReport{}, fmt.Errorf("verify the audit chain: %w", err)
-		}
-		if bad != 0 {
-			return c.report(bad, problem), nil
-		}
-		if n < verifyPage {
-			break
-		}
+	bad, problem, err := a.verifyPages(ctx, c, verifyPage)
+	if err != nil {
+		return AuditReport{}, fmt.Errorf("verify the audit chain: %w", err)
 	}
-	if c.seq < written.seq {
-		return c.report(c.seq+1, fmt.Sprintf("Entry %d is missing: the end of the chain was cut off.", c.seq+1)), nil
+	if bad == 0 && c.seq < written.seq {
+		bad, problem = c.seq+1, fmt.Sprintf("Entry %d is missing: the end of the chain was cut off.", c.seq+1)
 	}
-	return c.report(0, ""), nil
+	return c.report(bad, problem), nil
 }
 
-func (a *Audit) verifyFrom(ctx context.Context, c *chain) (n int, bad int64, problem string, err error) {
-	err = a.st.Read(ctx, func(tx *store.Tx) error {
-		from := c.seq + 1
-		if c.entries == 0 {
-			from = math.MinInt64 // also what has no place in a chain
+// page is what was found in the entries of one page.
+type page struct {
+	chain   *chain
+	rows    int64
+	bad     int64
+	problem string
+	err     error
+}
+
+// verifyPages adds the whole chain to c. Pages of size entries are checked side by side, each
+// from the entry before it as the store holds it, and joined in their order: a
+// page counts when the one before it was good to its last entry, and that entry
+// is the one that this page began from.
+func (a *Audit) verifyPages(ctx context.Context, c *chain, size int64) (bad int64, problem string, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	workers := min(runtime.GOMAXPROCS(0), verifyReaders)
+	found := make([]chan page, workers)
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer cancel()
+	for w := range workers {
+		found[w] = make(chan page)
+		all.Go(func() {
+			for n := int64(w); ; n += int64(workers) {
+				select {
+				case found[w] <- a.verifyPage(ctx, n*size, size, c.now):
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+	}
+	for n := int64(0); ; n++ {
+		p := <-found[n%int64(workers)]
+		if p.err == nil && n > 0 && p.chain.from != c.link() {
+			p = a.verifyPage(ctx, n*size, size, c.now) // it was read before the page in front of it was complete
 		}
-		rows, err := tx.Query(`SELECT `+auditColumns+` FROM audit WHERE seq >= ? ORDER BY seq LIMIT ?`, from, verifyPage)
+		switch {
+		case p.err != nil:
+			return 0, "", p.err
+		case n > 0 && p.chain.from != c.link():
+			return c.seq, fmt.Sprintf("Entry %d was altered while the chain was read.", c.seq), nil
+		}
+		c.join(p.chain)
+		if p.bad != 0 || p.rows < size {
+			return p.bad, p.problem, nil
+		}
+	}
+}
+
+// verifyPage checks the size entries that follow the one with the number after.
+// A page that begins in the middle of the chain takes that entry as it is, and
+// says so in its chain's from.
+func (a *Audit) verifyPage(ctx context.Context, after, size int64, now time.Time) page {
+	p := page{chain: newChain(now)}
+	first, limit := after, size+1
+	if after == 0 {
+		first, limit = math.MinInt64, size // also what has no place in a chain
+	}
+	p.err = a.st.Read(ctx, func(tx *store.Tx) error {
+		rows, err := tx.Query(`SELECT `+auditColumns+` FROM audit WHERE seq >= ? ORDER BY seq LIMIT ?`, first, limit)
 		if err != nil {
 			return err
 		}
@@ -138,14 +216,21 @@ func (a *Audit) verifyFrom(ctx context.Context, c *chain) (n int, bad int64, pro
 			if err != nil {
 				return err
 			}
-			n++
-			if bad, problem = c.add(e); bad != 0 {
+			if after != 0 && p.chain.seq == 0 {
+				if e.Seq != after {
+					return nil // the page in front of this one says what is missing
+				}
+				p.chain.begin(e)
+				continue
+			}
+			p.rows++
+			if p.bad, p.problem = p.chain.add(e); p.bad != 0 {
 				return nil
 			}
 		}
 		return rows.Err()
 	})
-	return n, bad, problem, err
+	return p
 }
 
 // ExportLine returns e as one line of JSON with its newline. Lines of a whole

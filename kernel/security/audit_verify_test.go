@@ -3,6 +3,7 @@ package security
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -206,6 +207,91 @@ func TestGoingBackInTimeWithoutAWordIsFound(t *testing.T) {
 	}
 	if bad, problem := c.add(forged); bad != 2 || !strings.Contains(problem, "before entry 1") {
 		t.Errorf("got %d %q, want entry 2", bad, problem)
+	}
+}
+
+// inOnePass is what checking entry after entry finds.
+func inOnePass(t *testing.T, b *book) AuditReport {
+	t.Helper()
+	all, err := b.List(t.Context(), AuditQuery{From: math.MinInt64, Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newChain(b.clock.now())
+	for _, e := range all {
+		if bad, problem := c.add(e); bad != 0 {
+			return c.report(bad, problem)
+		}
+	}
+	return c.report(0, "")
+}
+
+func TestPagesFindWhatOnePassFinds(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(t *testing.T, b *book, seq int64){
+		"nothing": func(*testing.T, *book, int64) {},
+		"removed": func(t *testing.T, b *book, seq int64) { b.exec(t, `DELETE FROM audit WHERE seq = ?`, seq) },
+		"all behind removed": func(t *testing.T, b *book, seq int64) {
+			b.exec(t, `DELETE FROM audit WHERE seq > ?`, seq)
+		},
+		"altered": func(t *testing.T, b *book, seq int64) {
+			b.exec(t, `UPDATE audit SET resource = 'other' WHERE seq = ?`, seq)
+		},
+		"replaced by one whose hash is right": func(t *testing.T, b *book, seq int64) {
+			e, err := b.List(t.Context(), AuditQuery{From: seq, Limit: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e[0].Resource = "other"
+			b.exec(t, `UPDATE audit SET resource = 'other', hash = ? WHERE seq = ?`, e[0].digest(), seq)
+		},
+		"put far behind": func(t *testing.T, b *book, seq int64) {
+			b.exec(t, `INSERT INTO audit SELECT seq + 9000000000000000000, timestamp, actor, action, resource, prev_hash, hash, metadata FROM audit WHERE seq = ?`, seq)
+		},
+		"put in front": func(t *testing.T, b *book, seq int64) {
+			b.exec(t, `INSERT INTO audit SELECT seq - 100, timestamp, actor, action, resource, prev_hash, hash, metadata FROM audit WHERE seq = ?`, seq)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const entries = 9
+			for seq := int64(1); seq <= entries; seq++ {
+				b := setupAudit(t)
+				b.fill(t, 3)
+				b.clock.add(time.Hour) // ahead of now until the set-back is told, see TestFutureEntriesAreFlagged
+				b.fill(t, 2)
+				b.clock.add(-time.Hour)
+				b.fill(t, entries-5)
+				damage(t, b, seq)
+				want := inOnePass(t, b)
+				for size := int64(1); size <= entries+1; size++ {
+					c := newChain(b.clock.now())
+					bad, problem, err := b.fresh().verifyPages(t.Context(), c, size)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got := c.report(bad, problem); got != want {
+						t.Errorf("entry %d, pages of %d: got %+v, want %+v", seq, size, got, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestFutureIsFlaggedAcrossPages(t *testing.T) {
+	t.Parallel()
+	b := setupAudit(t)
+	b.fill(t, 3)
+	b.clock.add(time.Hour)
+	b.fill(t, 4)
+	b.clock.add(-time.Hour)
+	for size := int64(1); size <= 8; size++ {
+		c := newChain(b.clock.now())
+		bad, problem, err := b.fresh().verifyPages(t.Context(), c, size)
+		if got := c.report(bad, problem); err != nil || got.FirstBad != 4 || got.Entries != 7 {
+			t.Errorf("pages of %d: got %+v, %v, want entry 4 dated in the future", size, got, err)
+		}
 	}
 }
 

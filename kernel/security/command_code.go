@@ -2,8 +2,9 @@ package security
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"oxios/kernel/sys"
 )
 
 // cmdShells are the programs that run shell commands.
@@ -262,16 +263,16 @@ func (w *cmdWalker) interpreter(name string, args []cmdWord) bool {
 }
 
 var (
-	codeDeletesTree = regexp.MustCompile(`(?i)\b(rmtree|rm_rf|rm_r|remove_dir_all|removeall|remove_tree|rimraf|deltree|delete-item|remove-item)\b|\b(rmSync|rmdirSync|rm|rmdir)\s*\([^)]*recursive|rm\s+-[a-z]*r[a-z]*f|rm\s+-[a-z]*f[a-z]*r`)
-	codeSocket      = regexp.MustCompile(`(?i)\bsocket\b|fsockopen|TCPSocket|net\.connect|net\.socket|Socket::INET|IO::Socket|/inet/(tcp|udp)/|/dev/(tcp|udp)/|stream_socket_client`)
-	codeTakesOver   = regexp.MustCompile(`(?i)dup2|pty\.spawn|subprocess|/bin/(ba|z|da)?sh\b|child_process|\bexec\b|popen|proc_open|shell_exec|getline`)
-	codeFetches     = regexp.MustCompile(`(?i)urlopen|urlretrieve|requests\.(get|post)|https?\.get\(|\bfetch\(|net::http|open-uri|LWP::|file_get_contents\(\s*['"]https?:|curl_exec|http\.request`)
-	codeEvaluates   = regexp.MustCompile(`(?i)\b(exec|eval|execfile|system|popen|compile|instance_eval|Function|execSync|spawn)\b\s*\(?`)
-	codeForks       = regexp.MustCompile(`fork\s+while|while\s*\(?\s*(1|true)\s*\)?.{0,20}fork|while True:?.{0,20}fork`)
-	codeStarts      = regexp.MustCompile("(?i)system|exec|spawn|popen|subprocess|backtick|`|\\bsh\\b|shell|![a-z/]|\\|\\s*\"|%x|qx|doshellscript|do shell script|run_cmd|getoutput|Runtime")
-	codeStrings     = regexp.MustCompile("\"((?:[^\"\\\\]|\\\\.)+)\"|'((?:[^'\\\\]|\\\\.)+)'|`([^`]+)`|!\\s*([^\"'`\n]+)")
-	codePaths       = regexp.MustCompile(`(?:~|\$HOME|/)[A-Za-z0-9_.\-/]+`)
-	codeDevice      = regexp.MustCompile(`/dev/(sd[a-z]|nvme|vd[a-z]|hd[a-z]|mmcblk|disk\d)`)
+	codeDeletesTree = sys.Pattern(`(?i)\b(rmtree|rm_rf|rm_r|remove_dir_all|removeall|remove_tree|rimraf|deltree|delete-item|remove-item)\b|\b(rmSync|rmdirSync|rm|rmdir)\s*\([^)]*recursive|rm\s+-[a-z]*r[a-z]*f|rm\s+-[a-z]*f[a-z]*r`)
+	codeSocket      = sys.Pattern(`(?i)\bsocket\b|fsockopen|TCPSocket|net\.connect|net\.socket|Socket::INET|IO::Socket|/inet/(tcp|udp)/|/dev/(tcp|udp)/|stream_socket_client`)
+	codeTakesOver   = sys.Pattern(`(?i)dup2|pty\.spawn|subprocess|/bin/(ba|z|da)?sh\b|child_process|\bexec\b|popen|proc_open|shell_exec|getline`)
+	codeFetches     = sys.Pattern(`(?i)urlopen|urlretrieve|requests\.(get|post)|https?\.get\(|\bfetch\(|net::http|open-uri|LWP::|file_get_contents\(\s*['"]https?:|curl_exec|http\.request`)
+	codeEvaluates   = sys.Pattern(`(?i)\b(exec|eval|execfile|system|popen|compile|instance_eval|Function|execSync|spawn)\b\s*\(?`)
+	codeForks       = sys.Pattern(`fork\s+while|while\s*\(?\s*(1|true)\s*\)?.{0,20}fork|while True:?.{0,20}fork`)
+	codeStarts      = sys.Pattern("(?i)system|exec|spawn|popen|subprocess|backtick|`|\\bsh\\b|shell|![a-z/]|\\|\\s*\"|%x|qx|doshellscript|do shell script|run_cmd|getoutput|Runtime")
+	codeStrings     = sys.Pattern("\"((?:[^\"\\\\]|\\\\.)+)\"|'((?:[^'\\\\]|\\\\.)+)'|`([^`]+)`|!\\s*([^\"'`\n]+)")
+	codePaths       = sys.Pattern(`(?:~|\$HOME|/)[A-Za-z0-9_.\-/]+`)
+	codeDevice      = sys.Pattern(`/dev/(sd[a-z]|nvme|vd[a-z]|hd[a-z]|mmcblk|disk\d)`)
 )
 
 // code judges program text that is not shell: only what is surely bad counts,
@@ -281,21 +282,21 @@ func (w *cmdWalker) code(text string) {
 		text = text[:maxParsed]
 	}
 	switch {
-	case codeDeletesTree.MatchString(text):
+	case codeDeletesTree().MatchString(text):
 		w.v.Deletes = true
 		w.refuse(cmdDeletesTree)
-	case codeSocket.MatchString(text) && codeTakesOver.MatchString(text):
+	case codeSocket().MatchString(text) && codeTakesOver().MatchString(text):
 		w.refuse(cmdReverseShell)
-	case codeFetches.MatchString(text) && codeEvaluates.MatchString(text):
+	case codeFetches().MatchString(text) && codeEvaluates().MatchString(text):
 		w.refuse(cmdRunsDownload)
-	case codeForks.MatchString(text):
+	case codeForks().MatchString(text):
 		w.refuse(cmdForkBomb)
 	case strings.Contains(text, "administrator privileges"):
 		w.refuse(cmdAdmin)
-	case codeDevice.MatchString(text):
+	case codeDevice().MatchString(text):
 		w.refuse(cmdDisk)
 	}
-	for _, p := range codePaths.FindAllString(text, 50) {
+	for _, p := range codePaths().FindAllString(text, 50) {
 		p = strings.Replace(p, "$HOME", "~", 1)
 		if abs, ok := w.abs(p); ok {
 			v := classifyPath(abs, slashClean(w.o.Dir), w.o.Home, w.o.OxiosHome)
@@ -305,11 +306,11 @@ func (w *cmdWalker) code(text string) {
 			}
 		}
 	}
-	if !codeStarts.MatchString(text) {
+	if !codeStarts().MatchString(text) {
 		return
 	}
 	var all []string
-	for _, m := range codeStrings.FindAllStringSubmatch(text, 40) {
+	for _, m := range codeStrings().FindAllStringSubmatch(text, 40) {
 		for _, s := range m[1:] {
 			if s = strings.TrimSpace(s); s != "" {
 				all = append(all, s)
@@ -354,7 +355,7 @@ func (w *cmdWalker) crude(src string) {
 			continue
 		}
 		name := path.Base(words[0].text)
-		if _, looks := cmdReaders[name]; !looks && isKnownProgram(name) {
+		if _, looks := cmdReaders()[name]; !looks && isKnownProgram(name) {
 			w.probeWords(words)
 		}
 	}

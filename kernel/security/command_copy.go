@@ -112,7 +112,7 @@ func (w *cmdWalker) movesAway(source cmdWord) {
 		return
 	}
 	bare := strings.TrimSuffix(abs, "/*")
-	if bare == "" || within(slashClean(w.home()), bare) {
+	if bare == "" || Within(slashClean(w.home()), bare) {
 		w.refuse(cmdDeletesHome)
 	}
 }

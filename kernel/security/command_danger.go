@@ -1,28 +1,29 @@
 package security
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+	"sync"
+
+	"oxios/kernel/sys"
 )
 
 // dangerousNames are the programs that [cmdWalker.dangerous] knows.
-var dangerousNames = func() []string {
+var dangerousNames = sync.OnceValue(func() []string {
 	names := strings.Fields(`rm rmdir unlink shred wipe srm dd truncate sudo doas su pkexec run0 kill killall pkill killall5 skill xkill systemctl
 		launchctl service crontab at batch chmod chown chgrp chattr setfacl setcap iptables ip6tables nft ufw firewall-cmd pfctl nc ncat
 		netcat socat history fc auditctl setenforce journalctl logrotate gdb docker podman nerdctl mv rsync unset sysctl mount umount
 		mkfifo nsenter ping dig host nslookup drill gpg secret-tool security gh gcloud pass op bw vault aws curl wget ssh kexec printenv
 		tar cp install ln tee init telinit telnet openssl export git`)
-	for name := range alwaysRefused {
+	for name := range alwaysRefused() {
 		names = append(names, name)
 	}
 	return names
-}()
+})
 
 // alwaysRefused are programs with no use that an agent could be given.
-var alwaysRefused = map[string]cmdReason{}
-
-func init() {
+var alwaysRefused = sync.OnceValue(func() map[string]cmdReason {
+	refused := map[string]cmdReason{}
 	for why, names := range map[*cmdReason]string{
 		&cmdAdmin: "sudo sudoedit doas su pkexec run0 gksu gksudo kdesu kdesudo runuser calife super sux gosu su-exec nsenter machinectl visudo vipw vigr",
 		&cmdDisk: `mke2fs mkswap mkdosfs mkntfs newfs fdisk gdisk cgdisk cfdisk sfdisk sgdisk parted gparted wipefs blkdiscard
@@ -42,16 +43,17 @@ func init() {
 		&cmdInjects:     "reptyr gcore injcode pyrasite hijack",
 	} {
 		for _, name := range strings.Fields(names) {
-			alwaysRefused[name] = *why
+			refused[name] = *why
 		}
 	}
-}
+	return refused
+})
 
-var metadataHosts = regexp.MustCompile(`(?i)169\.254\.\d+\.\d+|\[?fd00:ec2::254|metadata\.(google|azure|packet|platformequinix)|metadata\.internal|100\.100\.100\.200|192\.0\.0\.192|//(2852039166|0xa9fea9fe|0251\.0376|0xa9\.0xfe|169\.16689662|\[::ffff:(169\.254|a9fe))|instance-data/|169-254-169-254|/computeMetadata/|latest/meta-data`)
+var metadataHosts = sys.Pattern(`(?i)169\.254\.\d+\.\d+|\[?fd00:ec2::254|metadata\.(google|azure|packet|platformequinix)|metadata\.internal|100\.100\.100\.200|192\.0\.0\.192|//(2852039166|0xa9fea9fe|0251\.0376|0xa9\.0xfe|169\.16689662|\[::ffff:(169\.254|a9fe))|instance-data/|169-254-169-254|/computeMetadata/|latest/meta-data`)
 
 // address judges an address that a program is given.
 func (w *cmdWalker) address(text string) {
-	if metadataHosts.MatchString(text) {
+	if metadataHosts().MatchString(text) {
 		w.changes(TierRefuse, EffectNetwork, cmdMetadata)
 	}
 }
@@ -64,7 +66,7 @@ func (w *cmdWalker) dangerous(name string, args []cmdWord) bool {
 		w.refuse(cmdDisk)
 		return true
 	}
-	if why, ok := alwaysRefused[name]; ok {
+	if why, ok := alwaysRefused()[name]; ok {
 		w.alwaysRefused(name, why, args)
 		return true
 	}
@@ -127,7 +129,7 @@ func (w *cmdWalker) dangerous(name string, args []cmdWord) bool {
 		}
 	case "ping", "ping6", "fping", "traceroute", "wget", "curl":
 		for _, a := range args {
-			if a.output && hiddenInHost.MatchString(a.text) {
+			if a.output && hiddenInHost().MatchString(a.text) {
 				w.changes(TierRefuse, EffectNetwork, cmdSendsSecrets)
 			}
 		}
@@ -141,7 +143,7 @@ func (w *cmdWalker) dangerous(name string, args []cmdWord) bool {
 }
 
 // hiddenInHost finds what another command put out inside the name of a host.
-var hiddenInHost = regexp.MustCompile(`\x00[A-Za-z0-9-]*\.[A-Za-z]`)
+var hiddenInHost = sys.Pattern(`\x00[A-Za-z0-9-]*\.[A-Za-z]`)
 
 func firstText(args []cmdWord) string {
 	if len(args) == 0 {
@@ -161,7 +163,7 @@ func (w *cmdWalker) alwaysRefused(name string, why cmdReason, args []cmdWord) {
 	w.refuse(why)
 	if why == cmdAdmin {
 		for i, a := range args {
-			if _, again := alwaysRefused[a.text]; i < 8 && !again && isKnownProgram(a.text) {
+			if _, again := alwaysRefused()[a.text]; i < 8 && !again && isKnownProgram(a.text) {
 				w.probeWords(args[i:])
 			}
 			if strings.Contains(a.text, " ") {
@@ -260,7 +262,7 @@ func (w *cmdWalker) services(name string, args []cmdWord, text string) {
 	}
 }
 
-var setuidMode = regexp.MustCompile(`^([ugoa]*[+=][rwxXt]*s|[2467][0-7]{3}$|0[2467][0-7]{3}$)`)
+var setuidMode = sys.Pattern(`^([ugoa]*[+=][rwxXt]*s|[2467][0-7]{3}$|0[2467][0-7]{3}$)`)
 
 func (w *cmdWalker) rights(name string, args []cmdWord) {
 	w.changes(TierAsk, EffectExecute, cmdChangesRights)
@@ -270,7 +272,7 @@ func (w *cmdWalker) rights(name string, args []cmdWord) {
 		if j := strings.LastIndexByte(mode, ','); j >= 0 {
 			mode = mode[j+1:]
 		}
-		if name == "chmod" && i < 4 && (setuidMode.MatchString(mode) || setuidMode.MatchString(a.text)) {
+		if name == "chmod" && i < 4 && (setuidMode().MatchString(mode) || setuidMode().MatchString(a.text)) {
 			w.refuse(cmdSetuid)
 		}
 	}
@@ -288,7 +290,7 @@ func (w *cmdWalker) rights(name string, args []cmdWord) {
 
 func (w *cmdWalker) deletesRights(abs string) {
 	bare := strings.TrimSuffix(abs, "/*")
-	if bare == "" || within(slashClean(w.home()), bare) || isSystemPath(pathFold(bare)) {
+	if bare == "" || Within(slashClean(w.home()), bare) || isSystemPath(pathFold(bare)) {
 		w.refuse(cmdSystemFiles)
 	}
 }

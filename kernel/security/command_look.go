@@ -2,9 +2,10 @@ package security
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"oxios/kernel/sys"
 )
 
 // changeFolder follows cd, so that later relative paths are judged right.
@@ -25,13 +26,13 @@ func changeFolder(w *cmdWalker, args []cmdWord) bool {
 		return true
 	}
 	w.cwd = abs
-	if !within(abs, w.folder()) {
+	if !Within(abs, w.folder()) {
 		w.note(TierAsk, EffectOutside, cmdReadsOutside, w.part)
 	}
 	return true
 }
 
-var harmlessSet = regexp.MustCompile(`^([-+][euxfvho]+|pipefail|errexit|nounset|xtrace|verbose|noglob)$`)
+var harmlessSet = sys.Pattern(`^([-+][euxfvho]+|pipefail|errexit|nounset|xtrace|verbose|noglob)$`)
 
 func setsOptions(w *cmdWalker, args []cmdWord) bool {
 	if len(args) == 0 {
@@ -46,14 +47,14 @@ func setsOptions(w *cmdWalker, args []cmdWord) bool {
 	for i, a := range args {
 		if a.text == "history" && i > 0 && strings.HasPrefix(args[i-1].text, "+") {
 			w.refuse(cmdHidesTraces)
-		} else if !harmlessSet.MatchString(a.text) {
+		} else if !harmlessSet().MatchString(a.text) {
 			w.changes(TierAsk, EffectExecute, cmdShellLogic)
 		}
 	}
 	return true
 }
 
-var sedPrints = regexp.MustCompile(`^\s*(\d+|\$|/[^/\\]*/)(,\s*(\d+|\$|/[^/\\]*/))?\s*p\s*(;\s*(\d+|\$)(,\s*(\d+|\$))?\s*p\s*)*$`)
+var sedPrints = sys.Pattern(`^\s*(\d+|\$|/[^/\\]*/)(,\s*(\d+|\$|/[^/\\]*/))?\s*p\s*(;\s*(\d+|\$)(,\s*(\d+|\$))?\s*p\s*)*$`)
 
 // printsWithSed reports whether sed is used to print lines of a file.
 func (w *cmdWalker) printsWithSed(args []cmdWord) bool {
@@ -71,7 +72,7 @@ func (w *cmdWalker) printsWithSed(args []cmdWord) bool {
 			files = append(files, a)
 		}
 	}
-	if !quiet || !sedPrints.MatchString(script) {
+	if !quiet || !sedPrints().MatchString(script) {
 		return false
 	}
 	for _, f := range files {
@@ -181,9 +182,9 @@ func (w *cmdWalker) deletesBeyond(target cmdWord) {
 	home := slashClean(w.home())
 	bare := strings.TrimSuffix(strings.TrimSuffix(abs, "/*"), "/.*")
 	switch {
-	case bare == "" || bare == "/" || within(home, bare) || bare == "/~" || isSystemPath(pathFold(bare)):
+	case bare == "" || bare == "/" || Within(home, bare) || bare == "/~" || isSystemPath(pathFold(bare)):
 		w.refuse(cmdDeletesHome)
-	case !within(abs, w.folder()):
+	case !Within(abs, w.folder()):
 		w.refuse(cmdDeletesBeyond)
 	}
 }

@@ -2,6 +2,7 @@ package security
 
 import (
 	"strings"
+	"sync"
 )
 
 // cmdOther says what a program does that is neither harmless nor refused.
@@ -12,9 +13,8 @@ type cmdOther struct {
 
 // cmdOthers are programs whose effect can be told to the person. One that is
 // not here is "a program that is not known to only look".
-var cmdOthers = map[string]cmdOther{}
-
-func init() {
+var cmdOthers = sync.OnceValue(func() map[string]cmdOther {
+	others := map[string]cmdOther{}
 	for _, group := range []struct {
 		effect Effect
 		why    *cmdReason
@@ -38,10 +38,11 @@ func init() {
 		{EffectExecute, &cmdNeverEnds, "yes"},
 	} {
 		for _, name := range strings.Fields(group.names) {
-			cmdOthers[name] = cmdOther{group.effect, group.why}
+			others[name] = cmdOther{group.effect, group.why}
 		}
 	}
-}
+	return others
+})
 
 // otherProgram judges a program that is neither known to be harmless nor
 // refused as such: it asks, and what its words name is looked at.
@@ -49,7 +50,7 @@ func (w *cmdWalker) otherProgram(name string, args []cmdWord) {
 	if w.onlyVersion(name, args) {
 		return
 	}
-	other, ok := cmdOthers[name]
+	other, ok := cmdOthers()[name]
 	if runsProject(name, first(args)) {
 		other.effect, other.why = EffectExecute, &cmdRunsBuild
 	}

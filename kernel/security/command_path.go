@@ -134,11 +134,11 @@ func (w *cmdWalker) touches(word cmdWord, why cmdReason) {
 		w.changes(TierRefuse, EffectOutside, cmdProtected)
 	case isRawDevice(pathFold(v.Abs)):
 		w.changes(TierRefuse, EffectOutside, cmdDisk)
-	case within(v.Abs, "/proc") || within(v.Abs, "/sys"):
+	case Within(v.Abs, "/proc") || Within(v.Abs, "/sys"):
 		w.changes(TierRefuse, EffectOutside, cmdKernel)
-	case within(v.Abs, "/boot") || within(v.Abs, "/efi"):
+	case Within(v.Abs, "/boot") || Within(v.Abs, "/efi"):
 		w.changes(TierRefuse, EffectOutside, cmdBoot)
-	case within(v.Abs, "/var/log") || isHistory(v.Abs):
+	case Within(v.Abs, "/var/log") || isHistory(v.Abs):
 		w.changes(TierRefuse, EffectOutside, cmdHidesTraces)
 	case v.Write == TierRefuse && isSystemPath(pathFold(v.Abs)):
 		w.changes(TierRefuse, EffectOutside, cmdSystemFiles)
@@ -244,7 +244,7 @@ func isPublicPath(p string) bool {
 		return true
 	}
 	for _, root := range []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt"} {
-		if within(p, root) {
+		if Within(p, root) {
 			return true
 		}
 	}

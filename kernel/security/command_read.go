@@ -1,9 +1,11 @@
 package security
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+	"sync"
+
+	"oxios/kernel/sys"
 )
 
 // cmdReader describes a program that only looks, and what it may be given so
@@ -22,9 +24,13 @@ type cmdReader struct {
 func anyOption(files fileUse) cmdReader { return cmdReader{files: files, any: true} }
 
 // cmdReaders are the programs that only look.
-var cmdReaders = map[string]cmdReader{}
+var cmdReaders func() map[string]cmdReader
 
-func init() {
+// Not where it is declared: some checks of the programs lead back to it.
+func init() { cmdReaders = sync.OnceValue(makeCmdReaders) }
+
+func makeCmdReaders() map[string]cmdReader {
+	readers := map[string]cmdReader{}
 	for use, names := range map[fileUse]string{
 		fileNone: `echo true false : expr seq factor numfmt uname arch nproc whoami groups users uptime tty logname hostid locale
 			getconf free lscpu lsusb lspci lsmod lsblk pgrep pstree cal ncal sleep which whereis basename dirname pwd exit return
@@ -35,7 +41,7 @@ func init() {
 			sha256sum sha384sum sha512sum b2sum od hexdump hd strings zcat bzcat xzcat nm size readelf`,
 	} {
 		for _, name := range strings.Fields(names) {
-			cmdReaders[name] = anyOption(use)
+			readers[name] = anyOption(use)
 		}
 	}
 	grep := cmdReader{
@@ -86,14 +92,15 @@ func init() {
 		"find": {files: fileList, check: findOnlyLooks}, "git": {check: gitOnlyLooks}, "cd": {files: fileList, check: changeFolder}, "set": {check: setsOptions},
 		"command": {files: fileNone, any: true},
 	} {
-		cmdReaders[name] = spec
+		readers[name] = spec
 	}
+	return readers
 }
 
 // readOnly judges a program that is known to look and nothing more. It returns
 // false for any other.
 func (w *cmdWalker) readOnly(name string, args []cmdWord) bool {
-	spec, ok := cmdReaders[name]
+	spec, ok := cmdReaders()[name]
 	if !ok || w.onlyVersion(name, args) {
 		return ok
 	}
@@ -219,10 +226,10 @@ func noteDecoding(w *cmdWalker, args []cmdWord) bool {
 	return true
 }
 
-var numericEscape = regexp.MustCompile(`\\([0-7]{2,3}|x[0-9a-fA-F]{2})`)
+var numericEscape = sys.Pattern(`\\([0-7]{2,3}|x[0-9a-fA-F]{2})`)
 
 func noteEscapes(w *cmdWalker, args []cmdWord) bool {
-	if numericEscape.MatchString(joinWords(args)) {
+	if numericEscape().MatchString(joinWords(args)) {
 		w.facts.decodes = true
 	}
 	return true

@@ -91,7 +91,7 @@ func (w *cmdWalker) unseenProgram(words []cmdWord) {
 	}
 	pattern := path.Base(words[0].text)
 	if words[0].glob && 2*len(strings.Trim(pattern, "?*[]")) >= len(pattern) {
-		for _, name := range dangerousNames {
+		for _, name := range dangerousNames() {
 			if matchesGlob(pattern, name) {
 				w.probeWords(append([]cmdWord{{text: name}}, words[1:]...))
 			}
@@ -113,7 +113,7 @@ func (w *cmdWalker) disguised(prog cmdWord, args []cmdWord) {
 		if !namesFile(a.text) {
 			continue
 		}
-		if abs, ok := w.abs(a.text); ok && prog.expands && within(abs, "/etc") {
+		if abs, ok := w.abs(a.text); ok && prog.expands && Within(abs, "/etc") {
 			w.refuse(cmdDisguised)
 		}
 	}
@@ -129,12 +129,12 @@ func isASCII(s string) bool {
 }
 
 func isKnownProgram(name string) bool {
-	if slices.Contains(dangerousNames, name) || cmdShells[name] {
+	if slices.Contains(dangerousNames(), name) || cmdShells[name] {
 		return true
 	}
-	_, reads := cmdReaders[name]
+	_, reads := cmdReaders()[name]
 	_, wraps := cmdWrappers[name]
-	_, other := cmdOthers[name]
+	_, other := cmdOthers()[name]
 	return reads || wraps || other
 }
 

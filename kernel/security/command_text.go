@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+
+	"oxios/kernel/sys"
 )
 
 // oddText asks for a line with characters that a reader does not see, or takes
@@ -37,38 +39,38 @@ func (w *cmdWalker) oddText(line string) {
 // windowsDangers are what nobody approves in a line for PowerShell or cmd.
 var windowsDangers = []struct {
 	why     *cmdReason
-	pattern *regexp.Regexp
+	pattern func() *regexp.Regexp
 }{
-	{&cmdDeletesTree, regexp.MustCompile(`(?i)\b(remove-item|ri|rm|del|erase|rd|rmdir)\b[^;|&]*\s(-r(ec[a-z]*)?\b|-fo?(rce)?\b|/s\b|/f\b|/q\b)`)},
-	{&cmdDeletesTree, regexp.MustCompile(`(?i)\[(system\.)?io\.(directory|file)\]::delete|\.delete\(\s*\$true`)},
-	{&cmdDisk, regexp.MustCompile(`(?i)\b(format-volume|clear-disk|initialize-disk|remove-partition|diskpart|cipher\s+/w)|\bformat\s+[a-z]:|\\\\\.\\physicaldrive`)},
-	{&cmdPower, regexp.MustCompile(`(?i)\b(stop-computer|restart-computer|shutdown(\.exe)?\s+[/-])`)},
-	{&cmdBoot, regexp.MustCompile(`(?i)\b(bcdedit|bootrec|reagentc)\b`)},
-	{&cmdRunsDownload, regexp.MustCompile(`(?i)\b(iex|invoke-expression)\b|-e(nc|ncodedcommand|c)?\s+[A-Za-z0-9+/=]{16,}|downloadstring|frombase64string|\b(mshta|regsvr32|rundll32|certutil|bitsadmin|cscript|wscript)\b`)},
-	{&cmdAdmin, regexp.MustCompile(`(?i)-verb\s+runas|\brunas\b|\bsudo\b|\bgsudo\b|\bpsexec\b`)},
-	{&cmdPersists, regexp.MustCompile(`(?i)\bschtasks\b|register-scheduledtask|new-service|\bsc(\.exe)?\s+(create|config)|\\currentversion\\run|new-itemproperty|\breg(\.exe)?\s+(add|delete|import)|\$profile\b|startup\\`)},
-	{&cmdFirewall, regexp.MustCompile(`(?i)set-mppreference|add-mppreference|netsh\s+(advfirewall|firewall)|set-netfirewall|disable-netfirewall|set-executionpolicy`)},
-	{&cmdHidesTraces, regexp.MustCompile(`(?i)clear-eventlog|wevtutil|clear-history|vssadmin\s+delete|wmic\s+shadowcopy|remove-eventlog|fsutil\s+usn`)},
-	{&cmdAccounts, regexp.MustCompile(`(?i)\bnet1?\s+(user|localgroup)\b|new-localuser|add-localgroupmember`)},
-	{&cmdKillsAll, regexp.MustCompile(`(?i)\b(taskkill|stop-process|spps|kill)\b`)},
-	{&cmdOpens, regexp.MustCompile(`(?i)\b(start-process|saps|start|explorer(\.exe)?|invoke-item|ii|shellexecute)\b[^;|&]*https?://`)},
-	{&cmdReadsSecret, regexp.MustCompile(`(?i)\\\.ssh\\id_|sam\b.*\\config|\bcmdkey\b|vaultcmd|lsass|get-credential|login data`)},
-	{&cmdSendsSecrets, regexp.MustCompile(`(?i)\.env\b.*(invoke-webrequest|invoke-restmethod|iwr|irm|curl)|(invoke-webrequest|invoke-restmethod|iwr|irm|curl)\b.*\.env\b`)},
+	{&cmdDeletesTree, sys.Pattern(`(?i)\b(remove-item|ri|rm|del|erase|rd|rmdir)\b[^;|&]*\s(-r(ec[a-z]*)?\b|-fo?(rce)?\b|/s\b|/f\b|/q\b)`)},
+	{&cmdDeletesTree, sys.Pattern(`(?i)\[(system\.)?io\.(directory|file)\]::delete|\.delete\(\s*\$true`)},
+	{&cmdDisk, sys.Pattern(`(?i)\b(format-volume|clear-disk|initialize-disk|remove-partition|diskpart|cipher\s+/w)|\bformat\s+[a-z]:|\\\\\.\\physicaldrive`)},
+	{&cmdPower, sys.Pattern(`(?i)\b(stop-computer|restart-computer|shutdown(\.exe)?\s+[/-])`)},
+	{&cmdBoot, sys.Pattern(`(?i)\b(bcdedit|bootrec|reagentc)\b`)},
+	{&cmdRunsDownload, sys.Pattern(`(?i)\b(iex|invoke-expression)\b|-e(nc|ncodedcommand|c)?\s+[A-Za-z0-9+/=]{16,}|downloadstring|frombase64string|\b(mshta|regsvr32|rundll32|certutil|bitsadmin|cscript|wscript)\b`)},
+	{&cmdAdmin, sys.Pattern(`(?i)-verb\s+runas|\brunas\b|\bsudo\b|\bgsudo\b|\bpsexec\b`)},
+	{&cmdPersists, sys.Pattern(`(?i)\bschtasks\b|register-scheduledtask|new-service|\bsc(\.exe)?\s+(create|config)|\\currentversion\\run|new-itemproperty|\breg(\.exe)?\s+(add|delete|import)|\$profile\b|startup\\`)},
+	{&cmdFirewall, sys.Pattern(`(?i)set-mppreference|add-mppreference|netsh\s+(advfirewall|firewall)|set-netfirewall|disable-netfirewall|set-executionpolicy`)},
+	{&cmdHidesTraces, sys.Pattern(`(?i)clear-eventlog|wevtutil|clear-history|vssadmin\s+delete|wmic\s+shadowcopy|remove-eventlog|fsutil\s+usn`)},
+	{&cmdAccounts, sys.Pattern(`(?i)\bnet1?\s+(user|localgroup)\b|new-localuser|add-localgroupmember`)},
+	{&cmdKillsAll, sys.Pattern(`(?i)\b(taskkill|stop-process|spps|kill)\b`)},
+	{&cmdOpens, sys.Pattern(`(?i)\b(start-process|saps|start|explorer(\.exe)?|invoke-item|ii|shellexecute)\b[^;|&]*https?://`)},
+	{&cmdReadsSecret, sys.Pattern(`(?i)\\\.ssh\\id_|sam\b.*\\config|\bcmdkey\b|vaultcmd|lsass|get-credential|login data`)},
+	{&cmdSendsSecrets, sys.Pattern(`(?i)\.env\b.*(invoke-webrequest|invoke-restmethod|iwr|irm|curl)|(invoke-webrequest|invoke-restmethod|iwr|irm|curl)\b.*\.env\b`)},
 }
 
-var windowsWords = regexp.MustCompile(`(?i)(?:^|[;|&({]|\$\()\s*([a-z][a-z0-9._-]{0,60})`)
+var windowsWords = sys.Pattern(`(?i)(?:^|[;|&({]|\$\()\s*([a-z][a-z0-9._-]{0,60})`)
 
 // windowsLine judges a line for PowerShell or cmd. It is not parsed, so it
 // asks at least.
 func (w *cmdWalker) windowsLine(line string) {
 	w.part = line
 	w.changes(TierAsk, EffectUnknown, cmdWindowsShell)
-	for _, m := range windowsWords.FindAllStringSubmatch(line, 50) {
+	for _, m := range windowsWords().FindAllStringSubmatch(line, 50) {
 		w.addProgram(m[1])
 	}
 	w.v.HasExpansion = strings.ContainsAny(line, "$%`")
 	for _, d := range windowsDangers {
-		if d.pattern.MatchString(line) {
+		if d.pattern().MatchString(line) {
 			if d.why == &cmdDeletesTree {
 				w.v.Deletes = true
 			}

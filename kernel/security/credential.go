@@ -317,19 +317,17 @@ func boundTo(name, bound, wanted string) error {
 }
 
 func noCredential(name string) error {
-	return sys.Errorf(sys.CodeNotFound, "No key is stored for %q.", name).WithHint("Enter it in Settings, Providers.")
+	return sys.Errorf(sys.CodeNotFound, "No key is stored for %q.", name).WithHint("Enter it in Settings, Models.")
 }
 
 func ringError(name string, err error) error {
 	if errors.Is(err, keyring.ErrNotFound) {
 		return sys.Errorf(sys.CodeNotFound, "The key %q is no longer in the keyring.", name).
-			WithHint("Enter it again in Settings, Providers.")
+			WithHint("Enter it again in Settings, Models.")
 	}
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	return &sys.Error{
-		Code: sys.CodeUnavailable, Message: "The keyring that holds the key \"" + name + "\" does not answer.",
-		Hint: "Unlock the keyring and try again, or enter the key again to keep it in the encrypted file.", Err: err,
-	}
+	return sys.Errorf(sys.CodeUnavailable, "The keyring that holds the key %q does not answer.", name).
+		WithHint("Unlock the keyring and try again, or enter the key again to keep it in the encrypted file.").WithCause(err)
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -62,10 +61,8 @@ func (f keyFolder) narrow(path string, want os.FileMode) error {
 		return nil // Windows keeps rights in lists that the mode does not show
 	}
 	if err := os.Chmod(path, st.Mode().Perm()&want); err != nil {
-		return &sys.Error{
-			Code: sys.CodeForbidden, Message: fmt.Sprintf("Others may read %s, and its rights cannot be changed.", path),
-			Hint: fmt.Sprintf("Run: chmod %o %s", want, path), Err: err,
-		}
+		return sys.Errorf(sys.CodeForbidden, "Others may read %s, and its rights cannot be changed.", path).
+			WithHint("Run: chmod %o %s", want, path).WithCause(err)
 	}
 	f.log.Warn("Others could read a file of keys; its rights were narrowed", "path", path, "was", st.Mode().Perm().String())
 	return nil
@@ -80,34 +77,10 @@ func (f keyFolder) write(path string, data []byte) error {
 	if err := f.narrow(f.dir, 0o700); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(f.dir, "."+filepath.Base(path)+"-*") // CreateTemp makes it 0600
-	if err != nil {
+	if err := WriteFileAtomic(path, data, 0o600); err != nil {
 		return fmt.Errorf("store keys: %w", err)
 	}
-	defer os.Remove(tmp.Name()) // fails when it was renamed
-	_, err = tmp.Write(data)
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if err := errors.Join(err, tmp.Close()); err != nil {
-		return fmt.Errorf("store keys: %w", err)
-	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
-		return fmt.Errorf("store keys: %w", err)
-	}
-	return syncFolder(f.dir)
-}
-
-// syncFolder makes a rename durable.
-func syncFolder(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil // a folder cannot be opened for this there; a rename is journaled
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("store keys: %w", err)
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return nil
 }
 
 // keyFile is the encrypted file of keys and the identity that opens it.
@@ -133,11 +106,8 @@ func (f keyFile) load() ([]credential, error) {
 	}
 	id, err := f.open()
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, &sys.Error{
-			Code:    sys.CodeUnavailable,
-			Message: fmt.Sprintf("The keys in %s cannot be read: %s, which opens them, is gone. Nothing was changed.", f.path, f.identity),
-			Hint:    "Put it back from a backup, or move credentials.age away and enter the keys again.", Err: err,
-		}
+		return nil, sys.Errorf(sys.CodeUnavailable, "The keys in %s cannot be read: %s, which opens them, is gone. Nothing was changed.", f.path, f.identity).
+			WithHint("Put it back from a backup, or move credentials.age away and enter the keys again.").WithCause(err)
 	}
 	if err != nil {
 		return nil, err
@@ -240,8 +210,6 @@ func (f keyFile) create() (*age.X25519Identity, error) {
 }
 
 func damaged(path string, err error) error {
-	return &sys.Error{
-		Code: sys.CodeInvalid, Message: fmt.Sprintf("%s is damaged and cannot be read. Nothing was changed.", path),
-		Hint: "Put it back from a backup, or move it away and enter the keys again.", Err: err,
-	}
+	return sys.Errorf(sys.CodeInvalid, "%s is damaged and cannot be read. Nothing was changed.", path).
+		WithHint("Put it back from a backup, or move it away and enter the keys again.").WithCause(err)
 }

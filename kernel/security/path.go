@@ -240,7 +240,7 @@ func pathError(op, name, dir string, err error) error {
 	case errors.Is(err, fs.ErrExist):
 		e = sys.Errorf(sys.CodeConflict, "%q exists already.", shortPart(name))
 	case errors.Is(err, fs.ErrPermission):
-		e = sys.Errorf(sys.CodeForbidden, "The system does not allow to %s %q.", op, shortPart(name))
+		e = sys.Errorf(sys.CodeForbidden, "The system does not allow to %s %q.", sys.Words{EN: op, KO: sys.Korean(op)}, shortPart(name))
 	case errors.Is(err, syscall.ENOSPC):
 		e = sys.Errorf(sys.CodeDiskFull, "The disk is full: %q was not written.", shortPart(name)).WithHint("Free some space and try again.")
 	case errors.Is(err, syscall.ELOOP):
@@ -250,7 +250,7 @@ func pathError(op, name, dir string, err error) error {
 	case strings.Contains(err.Error(), "escapes"):
 		e = sys.Errorf(sys.CodeRefused, "%q leads out of the folder of this run. Nothing was done.", shortPart(name)).WithHint("Use a path inside %s.", dir)
 	default:
-		e = sys.Errorf(sys.CodeInvalid, "Could not %s %q: %v.", op, shortPart(name), err)
+		e = sys.Errorf(sys.CodeInvalid, "Could not %s %q: %v.", sys.Words{EN: op, KO: sys.Korean(op)}, shortPart(name), err)
 	}
 	e.Err = err
 	return e

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -108,23 +109,44 @@ func (r *Root) replace(rel string, data []byte, perm os.FileMode, apart bool) er
 		}
 		perm = info.Mode().Perm()
 	}
-	temp := path.Join(path.Dir(real), ".oxios-"+rand.Text()[:12]+".tmp")
-	if err := r.writeNew(temp, data, perm, exists); err != nil {
-		_ = r.root.Remove(temp)
-		return pathError("write", rel, r.dir, err)
-	}
-	if err := r.root.Rename(temp, real); err != nil {
-		_ = r.root.Remove(temp)
-		return pathError("write", rel, r.dir, err)
-	}
-	if err := r.syncDir(path.Dir(real)); err != nil {
+	if err := putFile(r.root, real, data, perm, exists); err != nil {
 		return pathError("write", rel, r.dir, err)
 	}
 	return nil
 }
 
-func (r *Root) writeNew(name string, data []byte, perm os.FileMode, exact bool) error {
-	f, err := r.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+// WriteFileAtomic is [Root.WriteFileAtomic] for files of Oxios itself: a link
+// is followed wherever it leads, and the mode is perm, also where the file
+// exists.
+func WriteFileAtomic(name string, data []byte, perm os.FileMode) error {
+	if real, err := filepath.EvalSymlinks(name); err == nil {
+		name = real
+	}
+	dir, err := os.OpenRoot(filepath.Dir(name))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return putFile(dir, filepath.Base(name), data, perm, true)
+}
+
+// putFile replaces a file below root in one step, and makes it durable. With
+// exact, perm is not narrowed by the umask.
+func putFile(root *os.Root, name string, data []byte, perm os.FileMode, exact bool) error {
+	temp := path.Join(path.Dir(name), ".oxios-"+rand.Text()[:12]+".tmp")
+	err := writeNew(root, temp, data, perm, exact)
+	if err == nil {
+		err = root.Rename(temp, name)
+	}
+	if err != nil {
+		_ = root.Remove(temp)
+		return err
+	}
+	return syncDir(root, path.Dir(name))
+}
+
+func writeNew(root *os.Root, name string, data []byte, perm os.FileMode, exact bool) error {
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return err
 	}
@@ -183,8 +205,8 @@ func (r *Root) ReadDir(rel string) ([]os.DirEntry, error) {
 	return entries, nil
 }
 
-func (r *Root) syncDir(rel string) error {
-	d, err := r.root.OpenFile(rel, os.O_RDONLY|openNonblock, 0)
+func syncDir(root *os.Root, name string) error {
+	d, err := root.OpenFile(name, os.O_RDONLY|openNonblock, 0)
 	if err != nil {
 		return fmt.Errorf("open the folder to secure the new name: %w", err)
 	}

@@ -23,9 +23,9 @@ type PathVerdict struct {
 }
 
 // Classify judges a path by its text: absolute, starting with ~, or relative
-// to folder. It touches no file: what a link points to is found by
-// [Root.Resolve], and both belong before Classify. home and oxiosHome may be
-// empty.
+// to folder. It looks at the disk only where a path is spelled like the Oxios
+// home and yet not the same. What a link points to is found by [Root.Resolve],
+// and both belong before Classify. home and oxiosHome may be empty.
 func Classify(p, folder, home, oxiosHome string) PathVerdict {
 	return classifyPath(pathAbs(p, folder, home), slashClean(folder), home, oxiosHome)
 }
@@ -66,18 +66,10 @@ func pathAbs(p, folder, home string) string {
 	return path.Join(filepath.ToSlash(folder), p)
 }
 
-// within reports whether p is root or lies under it, by whole names.
-func within(p, root string) bool {
-	if root == "" {
-		return false
-	}
-	return p == root || root == "/" || strings.HasPrefix(p, root+"/")
-}
-
 func classifyPath(abs, folder, home, oxiosHome string) PathVerdict {
-	v := PathVerdict{Abs: abs, Inside: within(abs, folder)}
+	v := PathVerdict{Abs: abs, Inside: Within(abs, folder)}
 	low := pathFold(abs)
-	if isProtected(low, pathFold(folder), pathFold(slashClean(oxiosHome)), v.Inside) {
+	if isProtected(abs, folder, slashClean(oxiosHome), v.Inside) {
 		v.Protected = true
 		return v.with(TierRefuse, TierRefuse, cmdProtected)
 	}
@@ -102,19 +94,6 @@ func classifyPath(abs, folder, home, oxiosHome string) PathVerdict {
 		v = v.with(TierFree, TierAsk, cmdPersists)
 	}
 	return v
-}
-
-// isProtected reports whether a folded path belongs to Oxios. A folder inside
-// the Oxios home (the workspace of a space) is open to its run, the rest is
-// not.
-func isProtected(p, folder, oxiosHome string, inside bool) bool {
-	if inside {
-		if p = strings.TrimPrefix(p, folder); oxiosHome == "" || folder == oxiosHome || !within(oxiosHome, folder) {
-			return hasPart(p, ".oxios") || folder != "" && folder == oxiosHome
-		}
-		return within(folder+p, oxiosHome) || hasPart(p, ".oxios")
-	}
-	return within(p, oxiosHome) || hasPart(p, ".oxios")
 }
 
 // with makes the verdict at least as severe as read and write.
@@ -163,8 +142,20 @@ func pathFold(p string) string {
 	return strings.Join(parts, "/")
 }
 
+// hasPart reports whether the names in name follow each other somewhere in p,
+// after a slash.
 func hasPart(p, name string) bool {
-	return strings.Contains(p+"/", "/"+name+"/")
+	for at := 0; ; at++ {
+		i := strings.Index(p[at:], name)
+		if i < 0 {
+			return false
+		}
+		at += i
+		end := at + len(name)
+		if at > 0 && p[at-1] == '/' && (end == len(p) || p[end] == '/') {
+			return true
+		}
+	}
 }
 
 // matchesGlob reports whether a pattern of the shell could mean the path. A
@@ -180,11 +171,11 @@ var systemRoots = []string{
 }
 
 func isSystemPath(p string) bool {
-	if within(p, "/usr/local") || within(p, "/dev/shm") {
+	if Within(p, "/usr/local") || Within(p, "/dev/shm") {
 		return false
 	}
 	for _, root := range systemRoots {
-		if within(p, root) {
+		if Within(p, root) {
 			return true
 		}
 	}

@@ -45,7 +45,7 @@ var sampleEnds = []string{".example", ".sample", ".template", ".dist", ".pub", "
 // pathSecrecy says what reading an absolute, folded path takes.
 func pathSecrecy(p, home string) Tier {
 	for _, s := range secretSystem {
-		if within(p, s) {
+		if Within(p, s) {
 			return TierRefuse
 		}
 	}
@@ -67,7 +67,7 @@ func pathSecrecy(p, home string) Tier {
 	base := path.Base(p)
 	if rel, ok := homeRelative(p, home); ok {
 		for _, s := range secretHome {
-			if !within(rel, s) {
+			if !Within(rel, s) {
 				continue
 			}
 			if s == ".ssh" && (openInSSH[base] || strings.HasSuffix(base, ".pub")) {
@@ -100,7 +100,7 @@ func pathSecrecy(p, home string) Tier {
 
 // homeRelative returns the part of p under some person's home.
 func homeRelative(p, home string) (string, bool) {
-	if home != "" && home != "/" && within(p, home) {
+	if home != "" && home != "/" && Within(p, home) {
 		return strings.TrimPrefix(strings.TrimPrefix(p, home), "/"), true
 	}
 	for _, top := range []string{"/home/", "/users/", "/var/home/", "/c:/users/", "c:/users/"} {
@@ -110,7 +110,7 @@ func homeRelative(p, home string) (string, bool) {
 		}
 	}
 	for _, top := range []string{"/root", "/~"} {
-		if within(p, top) {
+		if Within(p, top) {
 			return strings.TrimPrefix(strings.TrimPrefix(p, top), "/"), true
 		}
 	}
@@ -175,11 +175,11 @@ func pathRunsLater(p string) Tier {
 	if runsLaterNever[base] {
 		return TierRefuse
 	}
-	if strings.HasPrefix(p, "/etc/cron") || within(p, "/var/spool/cron") || within(p, "/etc/profile.d") {
+	if strings.HasPrefix(p, "/etc/cron") || Within(p, "/var/spool/cron") || Within(p, "/etc/profile.d") {
 		return TierRefuse
 	}
 	for _, in := range runsLaterNeverIn {
-		if strings.Contains(p+"/", "/"+in+"/") {
+		if hasPart(p, in) {
 			return TierRefuse
 		}
 	}
@@ -187,7 +187,7 @@ func pathRunsLater(p string) Tier {
 		return TierAsk
 	}
 	for _, in := range runsLaterAskIn {
-		if strings.Contains(p+"/", "/"+in+"/") {
+		if hasPart(p, in) {
 			return TierAsk
 		}
 	}

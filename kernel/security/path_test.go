@@ -118,6 +118,42 @@ func TestWriteKeepsTheModeAndLeavesNoTraces(t *testing.T) {
 	}
 }
 
+func TestOwnFileIsReplacedWholeThroughItsLink(t *testing.T) {
+	t.Parallel()
+	dir, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "real.toml")
+	writeTestFile(t, elsewhere, "old")
+	if err := os.Chmod(elsewhere, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "config.toml")
+	if err := os.Symlink(elsewhere, name); err != nil {
+		t.Skip("this system has no links")
+	}
+	for _, path := range []string{name, filepath.Join(dir, "fresh.toml")} {
+		if err := WriteFileAtomic(path, []byte("new"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if data, _ := os.ReadFile(path); string(data) != "new" || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: got %q with mode %v, want new with 0600", path, data, info.Mode())
+		}
+	}
+	if info, err := os.Lstat(name); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		t.Errorf("got %v, %v, want the link kept", info, err)
+	}
+	for _, d := range []string{dir, filepath.Dir(elsewhere)} {
+		if left, err := filepath.Glob(filepath.Join(d, ".oxios-*")); err != nil || len(left) > 0 {
+			t.Errorf("got %q, %v, want nothing left behind", left, err)
+		}
+	}
+	if err := WriteFileAtomic(filepath.Join(dir, "no", "folder"), nil, 0o600); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v, want that there is no folder", err)
+	}
+}
+
 func TestLinkInsideIsFollowedAndStays(t *testing.T) {
 	t.Parallel()
 	r, dir := openTestRoot(t)

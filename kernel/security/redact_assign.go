@@ -101,8 +101,9 @@ func assignedTo(s string, from, end int) (at, to int, kind string) {
 	flat := flatName(buf[:0], name)
 	var hit *redName
 	tail := ""
+	pairs := neighboursIn(flat)
 	for i := range redNames {
-		if len(flat) < len(redNames[i].word) {
+		if !pairs.mayHold(redNames[i].word) {
 			continue
 		}
 		if j := strings.LastIndex(flat, redNames[i].word); j >= 0 {

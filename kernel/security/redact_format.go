@@ -50,10 +50,43 @@ var redFormats = func() []redFormat {
 	return all
 }()
 
-// findFormats finds keys by their prefixes.
+// neighbours is which bytes follow each other in a text. Two pairs may share a
+// bit, so that it tells for certain only what is not there.
+type neighbours [64]uint64
+
+func neighboursIn(s string) *neighbours {
+	var n neighbours
+	for i := 1; i < len(s); i++ {
+		word, bit := neighbourBit(s[i-1], s[i])
+		n[word] |= bit
+	}
+	return &n
+}
+
+func neighbourBit(a, b byte) (word int, bit uint64) {
+	k := uint(a)*67 ^ uint(b)
+	return int(k>>6) & 63, 1 << (k & 63)
+}
+
+// mayHold reports whether part can be in the text at all.
+func (n *neighbours) mayHold(part string) bool {
+	for i := 1; i < len(part); i++ {
+		if word, bit := neighbourBit(part[i-1], part[i]); n[word]&bit == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// findFormats finds keys by their prefixes. Most are not in the text at all,
+// which one look at its bytes tells.
 func findFormats(s string, spans []redSpan) []redSpan {
+	pairs := neighboursIn(s)
 	for i := range redFormats {
 		f := &redFormats[i]
+		if !pairs.mayHold(f.prefix) {
+			continue
+		}
 		for at := 0; ; {
 			hit := strings.Index(s[at:], f.prefix)
 			if hit < 0 {

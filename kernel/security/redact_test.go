@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 type secretRow struct {
@@ -135,6 +137,16 @@ func FuzzRedact(f *testing.F) {
 		}
 		if n == 0 && once != s {
 			t.Errorf("%q changed without a mask: %q", s, once)
+		}
+	})
+}
+
+func TestEveryPartOfATextMayBeInIt(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		before, part, after := rapid.String().Draw(t, "before"), rapid.String().Draw(t, "part"), rapid.String().Draw(t, "after")
+		if !neighboursIn(before + part + after).mayHold(part) {
+			t.Fatalf("%q is said not to be in %q", part, before+part+after)
 		}
 	})
 }

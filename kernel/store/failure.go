@@ -48,6 +48,8 @@ func classify(err error) error {
 		return sys.Errorf(sys.CodeNotFound, "What this belongs to does not exist (any more): %w.", err)
 	case lib.SQLITE_CONSTRAINT_UNIQUE, lib.SQLITE_CONSTRAINT_PRIMARYKEY:
 		return sys.Errorf(sys.CodeConflict, "It exists already: %w.", err)
+	case lib.SQLITE_IOERR_SHMSIZE: // the file that all connections share cannot be made; this is what a full disk says to whoever opens
+		return diskFull(err)
 	}
 	switch code & 0xff {
 	case lib.SQLITE_FULL:

@@ -41,6 +41,20 @@ func (s *Store) Journal(ctx context.Context, runID string) (*Journal, error) {
 // Propose appends steps in their order. It sets RunID, Seq, State and
 // ProposedAt, and ID where it is empty.
 func (j *Journal) Propose(tx *Tx, steps ...*Step) error {
+	if err := j.reserve(tx, steps...); err != nil {
+		return err
+	}
+	for _, step := range steps {
+		if err := insertStep(tx, step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reserve gives steps their places in the run. Their rows must follow in the
+// same transaction.
+func (j *Journal) reserve(tx *Tx, steps ...*Step) error {
 	if len(steps) == 0 {
 		return nil
 	}
@@ -58,11 +72,17 @@ func (j *Journal) Propose(tx *Tx, steps ...*Step) error {
 			step.ID = sys.NewID()
 		}
 		step.RunID, step.Seq, step.State, step.ProposedAt = j.runID, int(seq)+i+1, StepProposed, now
-		_, err := tx.Exec("INSERT INTO steps (id, run_id, seq, kind, name, call_id, args_json, state, proposed_at) VALUES (?,?,?,?,?,?,?,?,?)",
-			step.ID, step.RunID, step.Seq, step.Kind, step.Name, step.CallID, nullRaw(step.Args), step.State, Millis(now))
-		if err != nil {
-			return fmt.Errorf("propose step: %w", err)
-		}
+	}
+	return nil
+}
+
+func insertStep(tx *Tx, t *Step) error {
+	_, err := tx.Exec(`INSERT INTO steps (id, run_id, seq, kind, name, call_id, args_json, state, approval_id, result_json, outcome,
+		proposed_at, started_at, closed_at, audit_seq) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		t.ID, t.RunID, t.Seq, t.Kind, t.Name, t.CallID, nullRaw(t.Args), t.State, t.ApprovalID, nullRaw(t.Result), t.Outcome,
+		Millis(t.ProposedAt), nullMillis(t.StartedAt), nullMillis(t.ClosedAt), t.AuditSeq)
+	if err != nil {
+		return fmt.Errorf("insert step: %w", err)
 	}
 	return nil
 }
@@ -108,9 +128,8 @@ func (j *Journal) Plan(step *Step) *OpenStep {
 
 // Step returns a copy of the step as it is now.
 func (o *OpenStep) Step() Step {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.step
+	t, _ := o.now()
+	return t
 }
 
 // Wait records that the step waits for the approval, in one transaction with
@@ -119,14 +138,13 @@ func (o *OpenStep) Step() Step {
 // it may have had an effect.
 func (o *OpenStep) Wait(ctx context.Context, approvalID string, fn func(*Tx) error) error {
 	return o.j.s.Write(ctx, func(tx *Tx) error {
-		err := o.move(tx, "wait", func(t *Step) bool {
+		return o.advance(tx, "wait", func(t *Step) bool {
 			t.ApprovalID = approvalID
 			if t.State == StepProposed {
 				t.State = StepWaiting
 			}
 			return t.State != StepClosed
-		})
-		return then(tx, err, fn)
+		}, fn)
 	})
 }
 
@@ -135,14 +153,13 @@ func (o *OpenStep) Wait(ctx context.Context, approvalID string, fn func(*Tx) err
 // second syscall of the same step only fn runs.
 func (o *OpenStep) Start(ctx context.Context, fn func(*Tx) error) error {
 	return o.j.s.Write(ctx, func(tx *Tx) error {
-		err := o.move(tx, "start", func(t *Step) bool {
+		return o.advance(tx, "start", func(t *Step) bool {
 			if t.State == StepProposed || t.State == StepWaiting {
 				now := o.j.s.now()
 				t.State, t.StartedAt = StepStarted, &now
 			}
 			return t.State == StepStarted
-		})
-		return then(tx, err, fn)
+		}, fn)
 	})
 }
 
@@ -176,37 +193,58 @@ func (o *OpenStep) Close(ctx context.Context, outcome string, result json.RawMes
 		return sys.Errorf(sys.CodeInternal, "A step cannot be closed with the outcome %q.", outcome)
 	}
 	return o.j.s.Write(context.WithoutCancel(ctx), func(tx *Tx) error {
-		err := o.move(tx, "close", func(t *Step) bool {
+		return o.advance(tx, "close", func(t *Step) bool {
 			allowed := t.State != StepClosed
 			now := o.j.s.now()
 			t.State, t.Outcome, t.Result, t.ClosedAt = StepClosed, outcome, result, &now
 			return allowed
-		})
-		if err != nil {
-			return err
-		}
-		o.mu.Lock()
-		deferred := o.deferred
-		o.mu.Unlock()
-		for _, fn := range deferred {
-			if err := fn(tx); err != nil {
-				return err
+		}, func(tx *Tx) error {
+			o.mu.Lock()
+			deferred := o.deferred
+			o.mu.Unlock()
+			for _, fn := range deferred {
+				if err := fn(tx); err != nil {
+					return err
+				}
 			}
-		}
-		return then(tx, nil, also)
+			return then(tx, nil, also)
+		})
 	})
 }
 
-// move changes the step: change edits a copy and reports whether the step's
-// state allowed it. The row must be as this handle knows it.
-func (o *OpenStep) move(tx *Tx, verb string, change func(*Step) bool) error {
-	if err := o.propose(tx); err != nil {
+// advance moves the step and then runs fn, which may be nil. The row of a
+// planned step is written when both are done: once.
+func (o *OpenStep) advance(tx *Tx, verb string, change func(*Step) bool, fn func(*Tx) error) error {
+	was, planned := o.now()
+	if !planned {
+		return then(tx, o.move(tx, verb, change), fn)
+	}
+	t := was
+	if err := o.j.reserve(tx, &t); err != nil {
 		return err
 	}
-	was := o.Step()
+	o.set(t, true)
+	tx.OnRollback(func() { o.set(was, true) })
+	if err := then(tx, o.move(tx, verb, change), fn); err != nil {
+		return err
+	}
+	t, _ = o.now()
+	o.set(t, false)
+	return insertStep(tx, &t)
+}
+
+// move changes the step: change edits a copy and reports whether the step's
+// state allowed it. The row, if there is one so far, must be as this handle
+// knows it.
+func (o *OpenStep) move(tx *Tx, verb string, change func(*Step) bool) error {
+	was, planned := o.now()
 	t := was
 	if !change(&t) {
 		return errIllegal(verb, was)
+	}
+	if planned {
+		o.set(t, true)
+		return nil
 	}
 	res, err := tx.Exec(`UPDATE steps SET state = ?, approval_id = ?, result_json = ?, outcome = ?, started_at = ?, closed_at = ?, audit_seq = ?
 		WHERE run_id = ? AND seq = ? AND id = ? AND state = ? AND EXISTS (SELECT 1 FROM runs WHERE id = ? AND token = ? AND seq = ?)`,
@@ -221,37 +259,22 @@ func (o *OpenStep) move(tx *Tx, verb string, change func(*Step) bool) error {
 	if err != nil {
 		return err
 	}
-	o.set(t)
-	tx.OnRollback(func() { o.set(was) })
+	o.set(t, false)
+	tx.OnRollback(func() { o.set(was, false) })
 	return nil
 }
 
-// propose puts a planned step into the journal.
-func (o *OpenStep) propose(tx *Tx) error {
-	o.mu.Lock()
-	was, planned := o.step, o.planned
-	o.mu.Unlock()
-	if !planned {
-		return nil
-	}
-	t := was
-	if err := o.j.Propose(tx, &t); err != nil {
-		return err
-	}
-	store := func(s Step, planned bool) {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.step, o.planned = s, planned
-	}
-	store(t, false)
-	tx.OnRollback(func() { store(was, true) })
-	return nil
-}
-
-func (o *OpenStep) set(t Step) {
+// now returns the step as it is, and whether it has no row so far.
+func (o *OpenStep) now() (t Step, planned bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.step = t
+	return o.step, o.planned
+}
+
+func (o *OpenStep) set(t Step, planned bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.step, o.planned = t, planned
 }
 
 func errIllegal(verb string, t Step) error {

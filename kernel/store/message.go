@@ -41,6 +41,8 @@ type Message struct {
 	Model     string     `json:"model"`
 	Status    string     `json:"status"` // "" | stopped | cut | failed | forced
 	Demo      bool       `json:"demo"`   // scripted, no language model
+
+	Attachments []Attachment `json:"attachments,omitempty"` // of a person's message
 }
 
 // ToolCall is what a model asked for and what became of it.
@@ -77,13 +79,17 @@ func (s *Store) AddMessage(tx *Tx, m Message) error {
 		}
 		calls = string(text)
 	}
+	attached, err := attachmentsJSON(m.Attachments)
+	if err != nil {
+		return err
+	}
 	res, err := tx.Exec("UPDATE sessions SET updated_at = max(updated_at, ?) WHERE id = ?", Millis(m.At), m.SessionID)
 	if err := must(res, err, func() error { return errNotFound("session", m.SessionID) }); err != nil {
 		return err
 	}
-	_, err = tx.Exec(`INSERT INTO messages (id, session_id, run_id, role, content, reasoning, timestamp, cost_json, tool_calls_json, provider, model, status, demo)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)`, m.ID, m.SessionID, m.RunID, m.Role, m.Content, m.Reasoning, Millis(m.At), cost, calls,
-		m.Provider, m.Model, m.Status, m.Demo)
+	_, err = tx.Exec(`INSERT INTO messages (id, session_id, run_id, role, content, reasoning, timestamp, cost_json, tool_calls_json, provider, model, status, demo, attachments_json)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)`, m.ID, m.SessionID, m.RunID, m.Role, m.Content, m.Reasoning, Millis(m.At), cost, calls,
+		m.Provider, m.Model, m.Status, m.Demo, attached)
 	return err
 }
 
@@ -92,7 +98,7 @@ func (s *Store) AddMessage(tx *Tx, m Message) error {
 func (s *Store) Messages(ctx context.Context, sessionID string) ([]Message, error) {
 	var all []Message
 	err := s.Read(ctx, func(tx *Tx) error {
-		rows, err := tx.Query(`SELECT id, session_id, run_id, role, content, reasoning, timestamp, cost_json, tool_calls_json, provider, model, status, demo
+		rows, err := tx.Query(`SELECT id, session_id, run_id, role, content, reasoning, timestamp, cost_json, tool_calls_json, provider, model, status, demo, attachments_json
 			FROM messages WHERE session_id = ? ORDER BY n`, sessionID)
 		if err != nil {
 			return err
@@ -100,9 +106,9 @@ func (s *Store) Messages(ctx context.Context, sessionID string) ([]Message, erro
 		for rows.Next() {
 			var m Message
 			var at int64
-			var cost, calls sql.NullString
+			var cost, calls, attached sql.NullString
 			if err := rows.Scan(&m.ID, &m.SessionID, &m.RunID, &m.Role, &m.Content, &m.Reasoning, &at, &cost, &calls,
-				&m.Provider, &m.Model, &m.Status, &m.Demo); err != nil {
+				&m.Provider, &m.Model, &m.Status, &m.Demo, &attached); err != nil {
 				return err
 			}
 			m.At = FromMillis(at)
@@ -111,6 +117,9 @@ func (s *Store) Messages(ctx context.Context, sessionID string) ([]Message, erro
 			}
 			if err := fromJSON(calls, &m.ToolCalls); err != nil {
 				return fmt.Errorf("read the tool calls of message %s: %w", m.ID, err)
+			}
+			if err := fromJSON(attached, &m.Attachments); err != nil {
+				return fmt.Errorf("read the attachments of message %s: %w", m.ID, err)
 			}
 			all = append(all, m)
 		}

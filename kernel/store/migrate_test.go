@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -40,22 +41,30 @@ func fixture(t *testing.T, files fs.FS, version int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session := newSession(t, s, "한국어 제목")
-	say(t, s, session.ID, RoleUser, "a message from before")
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
+	raw(t, path, `INSERT INTO sessions (id, created_at, updated_at, title) VALUES ('old', 1, 1, '한국어 제목');
+		INSERT INTO messages (id, session_id, role, content, timestamp) VALUES ('m', 'old', 'user', 'a message from before', 1)`)
 	return path
 }
 
 // next is the migrations of a later Oxios.
 func next(t *testing.T, script string) fs.FS {
 	t.Helper()
-	first, err := fs.ReadFile(migrationFiles(), "0001.sql")
+	names, err := fs.Glob(migrationFiles(), "*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fstest.MapFS{"0001.sql": {Data: first}, "0002.sql": {Data: []byte(script)}}
+	later := fstest.MapFS{fmt.Sprintf("%04d.sql", len(names)+1): {Data: []byte(script)}}
+	for _, name := range names {
+		data, err := fs.ReadFile(migrationFiles(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		later[name] = &fstest.MapFile{Data: data}
+	}
+	return later
 }
 
 func raw(t *testing.T, path, script string) {

@@ -17,6 +17,8 @@ type Queued struct {
 	Text      string          `json:"text"`
 	CreatedAt time.Time       `json:"created_at"`
 	Request   json.RawMessage `json:"request,omitempty"` // how it was submitted: the caller's own form
+
+	Attachments []Attachment `json:"attachments,omitempty"`
 }
 
 // Enqueue saves a message for later. An empty ID and a zero CreatedAt are
@@ -28,8 +30,12 @@ func (s *Store) Enqueue(tx *Tx, q *Queued) error {
 	if q.CreatedAt.IsZero() {
 		q.CreatedAt = s.now()
 	}
-	_, err := tx.Exec("INSERT INTO queued (id, session_id, text, created_at, request_json) VALUES (?,?,?,?,?)",
-		q.ID, q.SessionID, q.Text, Millis(q.CreatedAt), nullRaw(q.Request))
+	attached, err := attachmentsJSON(q.Attachments)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec("INSERT INTO queued (id, session_id, text, created_at, request_json, attachments_json) VALUES (?,?,?,?,?,?)",
+		q.ID, q.SessionID, q.Text, Millis(q.CreatedAt), nullRaw(q.Request), attached)
 	return err
 }
 
@@ -64,20 +70,25 @@ func (s *Store) TakeQueued(tx *Tx, sessionID string, n int) ([]Queued, error) {
 // RemoveQueued removes one message and returns it. It fails with not_found
 // when it has been taken or removed already.
 func (s *Store) RemoveQueued(tx *Tx, id string) (Queued, error) {
-	q, err := scanQueued(tx.QueryRow("DELETE FROM queued WHERE id = ? RETURNING id, session_id, text, created_at, request_json", id))
+	q, err := scanQueued(tx.QueryRow("DELETE FROM queued WHERE id = ? RETURNING "+queuedColumns, id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Queued{}, sys.Errorf(sys.CodeNotFound, "This message is not in the queue any more.")
 	}
 	return q, err
 }
 
+const queuedColumns = "id, session_id, text, created_at, request_json, attachments_json"
+
+// queryQueued returns up to n messages, or all for a negative n. The limit is
+// not in the query: SQLite compiles one with a bound limit anew at each use.
 func queryQueued(tx *Tx, sessionID string, n int) ([]Queued, error) {
-	rows, err := tx.Query("SELECT id, session_id, text, created_at, request_json FROM queued WHERE session_id = ? ORDER BY rowid LIMIT ?", sessionID, n)
+	rows, err := tx.Query("SELECT "+queuedColumns+" FROM queued WHERE session_id = ? ORDER BY rowid", sessionID)
 	if err != nil {
 		return nil, err
 	}
+	defer rows.Close()
 	var all []Queued
-	for rows.Next() {
+	for len(all) != n && rows.Next() {
 		q, err := scanQueued(rows)
 		if err != nil {
 			return nil, err
@@ -90,8 +101,10 @@ func queryQueued(tx *Tx, sessionID string, n int) ([]Queued, error) {
 func scanQueued(row scanner) (Queued, error) {
 	var q Queued
 	var created int64
-	var request sql.NullString
-	err := row.Scan(&q.ID, &q.SessionID, &q.Text, &created, &request)
+	var request, attached sql.NullString
+	if err := row.Scan(&q.ID, &q.SessionID, &q.Text, &created, &request, &attached); err != nil {
+		return q, err
+	}
 	q.CreatedAt, q.Request = FromMillis(created), fromRaw(request)
-	return q, err
+	return q, fromJSON(attached, &q.Attachments)
 }

@@ -128,3 +128,41 @@ func TestSameQueryMayRunWhileItsRowsAreRead(t *testing.T) {
 		return outer.Err()
 	})
 }
+
+func TestReadersAreOpenedOnlyWhenAllOthersAreInUse(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	for range 10 {
+		if err := s.Read(t.Context(), func(*Tx) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := readerCount - len(s.spare); got != 1 {
+		t.Errorf("got %d readers open after one read at a time, want 1", got)
+	}
+	inside, leave := make(chan struct{}), make(chan struct{})
+	var all sync.WaitGroup
+	for range readerCount {
+		all.Go(func() {
+			err := s.Read(context.Background(), func(*Tx) error {
+				inside <- struct{}{}
+				<-leave
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for range readerCount {
+		<-inside
+	}
+	if len(s.spare) != 0 || len(s.readers) != 0 {
+		t.Errorf("got %d spare and %d resting readers while %d read, want none", len(s.spare), len(s.readers), readerCount)
+	}
+	close(leave)
+	all.Wait()
+	if got := len(s.readers); got != readerCount {
+		t.Errorf("got %d readers at rest, want %d", got, readerCount)
+	}
+}

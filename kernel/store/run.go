@@ -45,6 +45,8 @@ type Run struct {
 	PID       int64      `json:"pid"` // a number for people, never given twice in a home
 	SessionID string     `json:"session_id"`
 	ParentID  string     `json:"parent_id"`
+	AfterID   string     `json:"after_id"` // the run that it follows in its conversation; "" for a first one, and for one with a parent
+	CopyOf    string     `json:"copy_of"`  // the run of another conversation that it shows again: it never ran itself
 	Name      string     `json:"name"`
 	State     RunState   `json:"state"`
 	Profile   string     `json:"profile"`
@@ -61,6 +63,8 @@ type Run struct {
 	Cost      Cost       `json:"cost"` // its own, without that of its children
 	EndReason string     `json:"end_reason"`
 	Error     *sys.Error `json:"error,omitempty"`
+
+	Attachments []Attachment `json:"attachments,omitempty"` // of the message that started it
 }
 
 // RunPatch changes what is not nil.
@@ -87,21 +91,21 @@ type RunQuery struct {
 	Limit     int  // 50 by default, at most 500; open runs have no limit by default
 }
 
-const runColumns = `id, pid, session_id, parent_id, name, state, profile, folder, provider, model, mode, via, text,
-	created_at, started_at, ended_at, turns, cost_json, end_reason, error_json`
+const runColumns = `id, pid, session_id, parent_id, after_id, copy_of, name, state, profile, folder, provider, model, mode, via, text,
+	created_at, started_at, ended_at, turns, cost_json, end_reason, error_json, attachments_json`
 
 func scanRun(row scanner) (Run, error) {
 	var r Run
-	var session, parent, cost, failure sql.NullString
+	var session, parent, cost, failure, attached sql.NullString
 	var created int64
 	var started, ended sql.NullInt64
-	if err := row.Scan(&r.ID, &r.PID, &session, &parent, &r.Name, &r.State, &r.Profile, &r.Folder, &r.Provider, &r.Model, &r.Mode, &r.Via, &r.Text,
-		&created, &started, &ended, &r.Turns, &cost, &r.EndReason, &failure); err != nil {
+	if err := row.Scan(&r.ID, &r.PID, &session, &parent, &r.AfterID, &r.CopyOf, &r.Name, &r.State, &r.Profile, &r.Folder, &r.Provider, &r.Model, &r.Mode, &r.Via, &r.Text,
+		&created, &started, &ended, &r.Turns, &cost, &r.EndReason, &failure, &attached); err != nil {
 		return Run{}, err
 	}
 	r.SessionID, r.ParentID = session.String, parent.String
 	r.CreatedAt, r.StartedAt, r.EndedAt = FromMillis(created), fromNull(started), fromNull(ended)
-	if err := errors.Join(fromJSON(cost, &r.Cost), fromJSON(failure, &r.Error)); err != nil {
+	if err := errors.Join(fromJSON(cost, &r.Cost), fromJSON(failure, &r.Error), fromJSON(attached, &r.Attachments)); err != nil {
 		return Run{}, fmt.Errorf("read run %s: %w", r.ID, err)
 	}
 	return r, nil
@@ -115,8 +119,31 @@ func nullText(s string) any {
 }
 
 // CreateRun saves a new run and sets its PID, and its ID, State (queued) and
-// CreatedAt where it has none. It belongs to whom [Store.TakeOver] named.
+// CreatedAt where it has none. It belongs to whom [Store.TakeOver] named. It
+// goes behind the head of its conversation and becomes the head; one with a
+// parent belongs to its parent's answer instead.
 func (s *Store) CreateRun(tx *Tx, r *Run) error {
+	if r.SessionID == "" || r.ParentID != "" {
+		return s.insertRun(tx, r)
+	}
+	var head string
+	if err := tx.QueryRow("SELECT head_id FROM sessions WHERE id = ?", r.SessionID).Scan(&head); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("find the end of the conversation: %w", err)
+	}
+	return s.CreateRunAfter(tx, r, head)
+}
+
+// CreateRunAfter is CreateRun behind a certain run of the conversation, or at
+// its beginning for "". What followed there stays, as another branch.
+func (s *Store) CreateRunAfter(tx *Tx, r *Run, after string) error {
+	r.AfterID = after
+	if err := s.insertRun(tx, r); err != nil {
+		return err
+	}
+	return s.SetHead(tx, r.SessionID, r.ID)
+}
+
+func (s *Store) insertRun(tx *Tx, r *Run) error {
 	if r.ID == "" {
 		r.ID = sys.NewID()
 	}
@@ -134,10 +161,14 @@ func (s *Store) CreateRun(tx *Tx, r *Run) error {
 	if err != nil {
 		return fmt.Errorf("encode cost: %w", err)
 	}
-	_, err = tx.Exec(`INSERT INTO runs (id, pid, session_id, parent_id, name, state, profile, folder, provider, model, mode, via, text,
-		created_at, started_at, ended_at, turns, cost_json, end_reason, owner) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
-		r.ID, r.PID, nullText(r.SessionID), nullText(r.ParentID), r.Name, r.State, r.Profile, r.Folder, r.Provider, r.Model, r.Mode, r.Via, r.Text,
-		Millis(r.CreatedAt), nullMillis(r.StartedAt), nullMillis(r.EndedAt), r.Turns, cost, r.EndReason, s.ownerName())
+	attached, err := attachmentsJSON(r.Attachments)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`INSERT INTO runs (id, pid, session_id, parent_id, after_id, copy_of, name, state, profile, folder, provider, model, mode, via, text,
+		created_at, started_at, ended_at, turns, cost_json, end_reason, owner, attachments_json) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		r.ID, r.PID, nullText(r.SessionID), nullText(r.ParentID), r.AfterID, r.CopyOf, r.Name, r.State, r.Profile, r.Folder, r.Provider, r.Model, r.Mode, r.Via, r.Text,
+		Millis(r.CreatedAt), nullMillis(r.StartedAt), nullMillis(r.EndedAt), r.Turns, cost, r.EndReason, s.ownerName(), attached)
 	if err != nil {
 		return fmt.Errorf("save run: %w", err)
 	}
@@ -148,18 +179,23 @@ func (s *Store) CreateRun(tx *Tx, r *Run) error {
 func (s *Store) Run(ctx context.Context, id string) (Run, error) {
 	var r Run
 	err := s.Read(ctx, func(tx *Tx) (err error) {
-		r, err = scanRun(tx.QueryRow("SELECT "+runColumns+" FROM runs WHERE id = ?", id))
+		r, err = readRun(tx, id)
 		return err
 	})
+	return r, err
+}
+
+func readRun(tx *Tx, id string) (Run, error) {
+	r, err := scanRun(tx.QueryRow("SELECT "+runColumns+" FROM runs WHERE id = ?", id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Run{}, errNotFound("run", id)
 	}
 	return r, err
 }
 
-// Runs lists runs.
+// Runs lists runs. Copies, which never ran, are none.
 func (s *Store) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
-	where, args := []string{"TRUE"}, []any{}
+	where, args := []string{"copy_of = ''"}, []any{}
 	if q.SessionID != "" {
 		where, args = append(where, "session_id = ?"), append(args, q.SessionID)
 	}

@@ -12,7 +12,8 @@ const (
 )
 
 // Sessions lists sessions. In a search each has a Snippet of its newest
-// message that matches; where only the title does, the snippet is empty.
+// message that matches, on whichever branch; where only the title does, the
+// snippet is empty.
 //
 // Matching ignores case. Words of three characters and more are found through
 // the full-text index of trigrams; shorter ones, such as most Korean words,
@@ -41,7 +42,7 @@ func (s *Store) Sessions(ctx context.Context, q SessionQuery) ([]Session, error)
 			if hit == nil {
 				continue
 			}
-			if found[i].Snippet, err = snippet(tx, *hit, terms(q.Search)[0]); err != nil {
+			if found[i].Snippet, found[i].HitRun, err = snippet(tx, *hit, terms(q.Search)[0]); err != nil {
 				return err
 			}
 		}
@@ -134,16 +135,15 @@ func escapeLike(s string) string {
 }
 
 // snippet returns up to 160 characters of the message n around word, on one
-// line, with … where text was left out.
-func snippet(tx *Tx, n int64, word string) (string, error) {
+// line, with … where text was left out, and the run that the message is of.
+func snippet(tx *Tx, n int64, word string) (text, run string, err error) {
 	const before, length = 40, 160
-	var text string
 	var at, total int
-	err := tx.QueryRow(`SELECT substr(content, max(1, at - ?), ?), at, total FROM
-		(SELECT content, instr(lower(content), lower(?)) AS at, length(content) AS total FROM messages WHERE n = ?)`,
-		before, length, word, n).Scan(&text, &at, &total)
+	err = tx.QueryRow(`SELECT substr(content, max(1, at - ?), ?), run_id, at, total FROM
+		(SELECT content, run_id, instr(lower(content), lower(?)) AS at, length(content) AS total FROM messages WHERE n = ?)`,
+		before, length, word, n).Scan(&text, &run, &at, &total)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	first := max(1, at-before)
 	text = strings.Join(strings.Fields(text), " ")
@@ -153,5 +153,5 @@ func snippet(tx *Tx, n int64, word string) (string, error) {
 	if first+length-1 < total {
 		text += "…"
 	}
-	return text, nil
+	return text, run, nil
 }

@@ -28,11 +28,14 @@ type Session struct {
 	UpdatedAt time.Time `json:"updated_at"` // of its newest message
 	Archived  bool      `json:"archived"`
 	Pinned    bool      `json:"pinned"`
+	HeadID    string    `json:"head_id"`   // the run at the end of the branch that it shows; "" without one
+	OriginID  string    `json:"origin_id"` // the conversation that it was branched from; "" for none
 
-	State   string `json:"state"`             // of its newest run, children after all others; idle without one
+	State   string `json:"state"`             // of the run at its head; idle without one
 	Waiting int    `json:"waiting"`           // pending approvals
 	Cost    Cost   `json:"cost"`              // of all its runs
 	Snippet string `json:"snippet,omitempty"` // the text around the match, in a search
+	HitRun  string `json:"hit_run,omitempty"` // the run whose message matches, in a search; it may stand on another branch
 }
 
 // SessionPatch changes what is not nil.
@@ -57,8 +60,8 @@ type SessionQuery struct {
 	ID       string `json:"id"`       // an id or the beginning of one
 }
 
-const sessionColumns = `s.id, s.title, s.summary, s.folder, s.provider, s.model, s.mode, s.created_at, s.updated_at, s.archived, s.pinned,
-	coalesce((SELECT r.state FROM runs r WHERE r.session_id = s.id ORDER BY r.parent_id IS NOT NULL, r.pid DESC LIMIT 1), 'idle'),
+const sessionColumns = `s.id, s.title, s.summary, s.folder, s.provider, s.model, s.mode, s.created_at, s.updated_at, s.archived, s.pinned, s.head_id, s.origin_id,
+	coalesce((SELECT r.state FROM runs r WHERE r.id = s.head_id), 'idle'),
 	(SELECT count(*) FROM approvals a WHERE a.session_id = s.id AND a.state = 'pending'),
 	(SELECT json_group_array(json(r.cost_json)) FROM runs r WHERE r.session_id = s.id AND r.cost_json IS NOT NULL)`
 
@@ -71,7 +74,7 @@ func scanSession(row scanner, more ...any) (Session, error) {
 	var costs string
 	err := row.Scan(append([]any{
 		&s.ID, &s.Title, &s.Summary, &s.Folder, &s.Provider, &s.Model, &s.Mode, &created, &updated,
-		&s.Archived, &s.Pinned, &s.State, &s.Waiting, &costs,
+		&s.Archived, &s.Pinned, &s.HeadID, &s.OriginID, &s.State, &s.Waiting, &costs,
 	}, more...)...)
 	if err != nil {
 		return Session{}, err
@@ -106,9 +109,9 @@ func (s *Store) InsertSession(tx *Tx, session *Session) error {
 		session.UpdatedAt = session.CreatedAt
 	}
 	session.State = StateIdle
-	_, err := tx.Exec(`INSERT INTO sessions (id, created_at, updated_at, title, summary, folder, provider, model, mode, archived, pinned)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?)`, session.ID, Millis(session.CreatedAt), Millis(session.UpdatedAt), session.Title, session.Summary,
-		session.Folder, session.Provider, session.Model, session.Mode, session.Archived, session.Pinned)
+	_, err := tx.Exec(`INSERT INTO sessions (id, created_at, updated_at, title, summary, folder, provider, model, mode, archived, pinned, origin_id)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`, session.ID, Millis(session.CreatedAt), Millis(session.UpdatedAt), session.Title, session.Summary,
+		session.Folder, session.Provider, session.Model, session.Mode, session.Archived, session.Pinned, session.OriginID)
 	return err
 }
 
@@ -128,6 +131,13 @@ func readSession(tx *Tx, id string) (Session, error) {
 		return Session{}, errNotFound("session", id)
 	}
 	return session, err
+}
+
+// TitleTaken reports whether a session has this very title.
+func (s *Store) TitleTaken(tx *Tx, title string) (bool, error) {
+	var taken bool
+	err := tx.QueryRow("SELECT EXISTS (SELECT 1 FROM sessions WHERE title = ?)", title).Scan(&taken)
+	return taken, err
 }
 
 // UpdateSession changes a session and returns it. It does not count as

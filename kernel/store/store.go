@@ -21,7 +21,7 @@ import (
 )
 
 // readerCount bounds how many reads run at once; more of them wait. Each
-// reader is opened at its first use and keeps up to 2 MB of pages.
+// reader is opened when all the others are in use, and keeps up to 2 MB of pages.
 const readerCount = 4
 
 // Options are the parts that a [Store] is given. The zero value works.
@@ -42,7 +42,8 @@ type Store struct {
 	readerDB *sql.DB
 	w        *writer
 
-	readers chan *conn    // readerCount places; nil for one not opened yet
+	readers chan *conn    // open and at rest; with spare and those in use they are readerCount
+	spare   chan struct{} // readers that nobody has needed so far
 	closed  chan struct{} // closed by Close
 	once    sync.Once
 }
@@ -68,7 +69,7 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 	if err := touch(path); err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, clock: o.Clock, log: o.Log, closed: make(chan struct{}), readers: make(chan *conn, readerCount)}
+	s := &Store{path: path, clock: o.Clock, log: o.Log, closed: make(chan struct{}), readers: make(chan *conn, readerCount), spare: make(chan struct{}, readerCount)}
 	if s.writerDB, err = sql.Open("sqlite", dsn(path, "_pragma=busy_timeout(5000)&_txlock=immediate")); err != nil {
 		return nil, fmt.Errorf("open database %q: %w", path, err)
 	}
@@ -80,7 +81,7 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 		return nil, errors.Join(err, s.readerDB.Close(), s.writerDB.Close())
 	}
 	for range readerCount {
-		s.readers <- nil
+		s.spare <- struct{}{}
 	}
 	s.w = newWriter(c, o.Log)
 	go s.w.run()
@@ -123,8 +124,10 @@ func (s *Store) Close() error {
 		close(s.closed)
 		s.w.close()
 		for range readerCount {
-			if c := <-s.readers; c != nil {
+			select {
+			case c := <-s.readers:
 				err = errors.Join(err, c.close())
+			case <-s.spare:
 			}
 		}
 		// The writer goes last: the last connection to close moves the log into the main file, and readers may not write.

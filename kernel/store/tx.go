@@ -184,5 +184,5 @@ func must(res sql.Result, err error, missing func() error) error {
 }
 
 func errNotFound(what, id string) error {
-	return sys.Errorf(sys.CodeNotFound, "There is no %s %q.", what, id)
+	return sys.Errorf(sys.CodeNotFound, "There is no %s %q.", sys.Words{EN: what, KO: sys.Korean(what)}, id)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Code says what kind of failure an [Error] is. The text of a code is part of
@@ -41,12 +42,14 @@ const (
 )
 
 // Error is a failure that a person or a model will read: what happened, and
-// what to do about it.
+// what to do about it. A model and a log read English; a person reads [Error.In].
 type Error struct {
-	Code    Code   `json:"code"`
-	Message string `json:"message"`        // one sentence: what happened, what was kept
-	Hint    string `json:"hint,omitempty"` // one sentence: what to do next
-	Err     error  `json:"-"`              // the cause, for logs
+	Code      Code   `json:"code"`
+	Message   string `json:"message"`              // one sentence: what happened, what was kept
+	Hint      string `json:"hint,omitempty"`       // one sentence: what to do next
+	MessageKO string `json:"message_ko,omitempty"` // the same in Korean, "" where nobody wrote it
+	HintKO    string `json:"hint_ko,omitempty"`
+	Err       error  `json:"-"` // the cause, for logs
 }
 
 // Error returns the message and, after it, the hint.
@@ -61,16 +64,63 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Errorf makes an [Error] without a hint. A %w in the format becomes its cause.
+// The Korean sentence stands in korean.go under the format; arguments that are
+// [Words] or an Error bring their own.
 func Errorf(code Code, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
-	return &Error{Code: code, Message: err.Error(), Err: errors.Unwrap(err)}
+	return &Error{Code: code, Message: oneStop(err.Error()), MessageKO: oneStop(inKorean(format, args)), Err: errors.Unwrap(err)}
+}
+
+// oneStop takes the second full stop away from a sentence that ends in another
+// one.
+func oneStop(s string) string {
+	if strings.HasSuffix(s, "..") && !strings.HasSuffix(s, "...") {
+		return s[:len(s)-1]
+	}
+	return s
 }
 
 // WithHint returns a copy of e that says what to do next.
 func (e *Error) WithHint(format string, args ...any) *Error {
 	c := *e
-	c.Hint = fmt.Sprintf(format, args...)
+	c.Hint, c.HintKO = fmt.Sprintf(format, args...), inKorean(format, args)
 	return &c
+}
+
+// WithCause returns a copy of e with err as its cause, which is not shown.
+func (e *Error) WithCause(err error) *Error {
+	c := *e
+	c.Err = err
+	return &c
+}
+
+// In returns the message and the hint in Korean or in English. What nobody
+// wrote in Korean stays English.
+func (e *Error) In(korean bool) (message, hint string) {
+	message, hint = e.Message, e.Hint
+	if korean && e.MessageKO != "" {
+		message = e.MessageKO
+	}
+	if korean && e.HintKO != "" {
+		hint = e.HintKO
+	}
+	return message, hint
+}
+
+// Words returns the message and the hint in both languages.
+func (e *Error) Words() (message, hint Words) {
+	return Words{e.Message, e.MessageKO}, Words{e.Hint, e.HintKO}
+}
+
+// TextOf returns message and hint of err in one text, in both languages.
+func TextOf(err error) Words {
+	e := AsError(err)
+	w := Words{EN: e.Error()}
+	if e.MessageKO != "" {
+		message, hint := e.In(true)
+		w.KO = strings.TrimSpace(message + " " + hint)
+	}
+	return w
 }
 
 // AsError returns err as an [Error]: the first one in its chain, or a fitting
@@ -85,9 +135,9 @@ func AsError(err error) *Error {
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
-		return &Error{Code: CodeCanceled, Message: "It was stopped.", Err: err}
+		return Errorf(CodeCanceled, "It was stopped.").WithCause(err)
 	case errors.Is(err, context.DeadlineExceeded):
-		return &Error{Code: CodeTimeout, Message: "It took too long and was ended.", Err: err}
+		return Errorf(CodeTimeout, "It took too long and was ended.").WithCause(err)
 	}
 	return &Error{Code: CodeInternal, Message: err.Error(), Err: err}
 }

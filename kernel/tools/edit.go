@@ -6,6 +6,7 @@ import (
 
 	"oxios/kernel"
 	"oxios/kernel/agent"
+	"oxios/kernel/sys"
 )
 
 type editArgs struct {
@@ -21,7 +22,7 @@ var editMaker = maker{
 	make: func(h *kernel.Handle, _ kernel.Workplace) agent.Tool {
 		return newTool("edit", "Replaces text in a file. old must be in the file exactly once, unless all is set: take in enough of the lines around it. "+
 			"Line endings and encoding stay as they are.", nil,
-			func(in editArgs) string { return titled("Edit", in.Path) },
+			func(in editArgs) sys.Words { return sys.Say("Edit %s", in.Path) },
 			func(ctx context.Context, in editArgs) (agent.Result, error) {
 				e, err := h.Exec.Edit(ctx, kernel.EditArgs(in))
 				if err != nil {
@@ -29,7 +30,7 @@ var editMaker = maker{
 				}
 				return agent.Result{
 					Text:  fmt.Sprintf("Edited %s: %s replaced, %s%s.", e.Path, count(e.Replaced, "place"), changed(e), inEncoding(e)),
-					Title: "Edited " + e.Path,
+					Title: sys.Say("Edited %s", e.Path),
 				}, nil
 			})
 	},

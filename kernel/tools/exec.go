@@ -49,19 +49,19 @@ func execAbout(at kernel.Workplace) string {
 		"A command that starts in the background gets an id; list, log and kill work on those."
 }
 
-func execTitle(in execArgs) string {
+func execTitle(in execArgs) sys.Words {
 	switch in.Action {
 	case "list":
-		return "List background commands"
+		return sys.Say("List background commands")
 	case "log":
-		return titled("Read the output of command", in.ID)
+		return sys.Say("Read the output of command %s", in.ID)
 	case "kill":
-		return titled("End background command", in.ID)
+		return sys.Say("End background command %s", in.ID)
 	}
 	if in.Background {
-		return titled("Start", line(in))
+		return sys.Say("Start %s", line(in))
 	}
-	return titled("Run", line(in))
+	return sys.Say("Run %s", line(in))
 }
 
 func line(in execArgs) string {
@@ -85,7 +85,7 @@ func execCall(ctx context.Context, h *kernel.Handle, in execArgs) (agent.Result,
 		if err := h.Exec.KillJob(ctx, in.ID); err != nil {
 			return agent.Result{}, err
 		}
-		return agent.Result{Text: "Command " + in.ID + " has ended, with all that it had started.", Title: "Ended background command " + in.ID}, nil
+		return agent.Result{Text: "Command " + in.ID + " has ended, with all that it had started.", Title: sys.Say("Ended background command %s", in.ID)}, nil
 	}
 	var r kernel.ExecResult
 	var err error
@@ -116,7 +116,7 @@ func ran(in execArgs, r kernel.ExecResult) agent.Result {
 	if r.JobID != "" {
 		return agent.Result{
 			Text:  fmt.Sprintf("Started in the background as command %s. Read its output with action log and id %s.", r.JobID, r.JobID),
-			Title: "Started " + line(in),
+			Title: sys.Say("Started %s", line(in)),
 		}
 	}
 	parts := []string{strings.TrimRight(r.Output, "\n")}
@@ -135,7 +135,7 @@ func ran(in execArgs, r kernel.ExecResult) agent.Result {
 	if r.Note != "" {
 		parts = append(parts, "("+r.Note+")")
 	}
-	return agent.Result{Text: strings.Join(parts, "\n"), Title: "Ran " + line(in)}
+	return agent.Result{Text: strings.Join(parts, "\n"), Title: sys.Say("Ran %s", line(in))}
 }
 
 func execList(ctx context.Context, h *kernel.Handle) (agent.Result, error) {
@@ -157,7 +157,7 @@ func execList(ctx context.Context, h *kernel.Handle) (agent.Result, error) {
 	if len(jobs) == 0 {
 		b.WriteString("There are no background commands in this conversation.")
 	}
-	return agent.Result{Text: strings.TrimRight(b.String(), "\n"), Title: "Listed " + count(len(jobs), "background command")}, nil
+	return agent.Result{Text: strings.TrimRight(b.String(), "\n"), Title: sys.Say("Listed %s", counted(len(jobs), "background command", "백그라운드 명령"))}, nil
 }
 
 func execLog(ctx context.Context, h *kernel.Handle, in execArgs) (agent.Result, error) {
@@ -180,5 +180,5 @@ func execLog(ctx context.Context, h *kernel.Handle, in execArgs) (agent.Result, 
 	default:
 		parts = append(parts, fmt.Sprintf("(read on with offset %d)", l.Next))
 	}
-	return agent.Result{Text: strings.Join(parts, "\n"), Title: "Read the output of command " + in.ID}, nil
+	return agent.Result{Text: strings.Join(parts, "\n"), Title: sys.Say("Read the output of command %s", in.ID)}, nil
 }

@@ -7,12 +7,14 @@ import (
 
 	"oxios/kernel"
 	"oxios/kernel/agent"
+	"oxios/kernel/sys"
 )
 
 type grepArgs struct {
 	Pattern string `json:"pattern" jsonschema:"regular expression (RE2), matched line by line"`
 	Path    string `json:"path,omitempty" jsonschema:"folder or file to search; default the folder"`
 	Glob    string `json:"glob,omitempty" jsonschema:"which files: *.go, src/**/*.ts"`
+	Ignored bool   `json:"ignored,omitempty" jsonschema:"also search what .gitignore leaves out"`
 }
 
 var grepMaker = maker{
@@ -20,8 +22,8 @@ var grepMaker = maker{
 	about: "Searches the text of files.",
 	make: func(h *kernel.Handle, _ kernel.Workplace) agent.Tool {
 		return newTool("grep", "Searches text files line by line with a regular expression and returns path:line:text, at most 200 lines. "+
-			"Version control, installed packages and binary files are passed over.", nil,
-			func(in grepArgs) string { return titled("Search for", in.Pattern) },
+			"What .gitignore leaves out, version control, installed packages and binary files are passed over.", nil,
+			func(in grepArgs) sys.Words { return sys.Say("Search for %s", in.Pattern) },
 			func(ctx context.Context, in grepArgs) (agent.Result, error) {
 				r, err := h.Exec.Grep(ctx, kernel.GrepArgs(in))
 				if err != nil {
@@ -36,7 +38,7 @@ var grepMaker = maker{
 				}
 				return agent.Result{
 					Text:  withNote(b.String(), r.Note),
-					Title: fmt.Sprintf("Searched %s for %s", count(r.Files, "file"), in.Pattern),
+					Title: sys.Say("Searched %s for %s", counted(r.Files, "file", "파일"), in.Pattern),
 				}, nil
 			})
 	},

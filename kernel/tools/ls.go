@@ -7,6 +7,7 @@ import (
 
 	"oxios/kernel"
 	"oxios/kernel/agent"
+	"oxios/kernel/sys"
 )
 
 type lsArgs struct {
@@ -18,13 +19,13 @@ var lsMaker = maker{
 	about: "Lists a folder.",
 	make: func(h *kernel.Handle, _ kernel.Workplace) agent.Tool {
 		return newTool("ls", "Lists what is in a folder: folders first, then files with their size and the day of their last change, at most 1000.", nil,
-			func(in lsArgs) string { return titled("List", in.Path) },
+			func(in lsArgs) sys.Words { return sys.Say("List %s", in.Path) },
 			func(ctx context.Context, in lsArgs) (agent.Result, error) {
 				r, err := h.Exec.Ls(ctx, kernel.LsArgs(in))
 				if err != nil {
 					return agent.Result{}, err
 				}
-				return agent.Result{Text: listing(r), Title: fmt.Sprintf("Listed %s", count(r.Total, "thing"))}, nil
+				return agent.Result{Text: listing(r), Title: sys.Say("Listed %s", counted(r.Total, "thing", "항목"))}, nil
 			})
 	},
 }

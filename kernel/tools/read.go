@@ -7,6 +7,7 @@ import (
 
 	"oxios/kernel"
 	"oxios/kernel/agent"
+	"oxios/kernel/sys"
 )
 
 type readArgs struct {
@@ -21,13 +22,13 @@ var readMaker = maker{
 	make: func(h *kernel.Handle, _ kernel.Workplace) agent.Tool {
 		return newTool("read", "Reads a text file and returns its lines with their numbers. The numbers are not part of the file. "+
 			"Long files come in parts; the answer says how to read on. Secrets are masked as [redacted:…].", nil,
-			func(in readArgs) string { return titled("Read", in.Path) },
+			func(in readArgs) sys.Words { return sys.Say("Read %s", in.Path) },
 			func(ctx context.Context, in readArgs) (agent.Result, error) {
 				t, err := h.Exec.Read(ctx, kernel.ReadArgs(in))
 				if err != nil {
 					return agent.Result{}, err
 				}
-				return agent.Result{Text: numbered(t), Title: "Read " + t.Path}, nil
+				return agent.Result{Text: numbered(t), Title: sys.Say("Read %s", t.Path)}, nil
 			})
 	},
 }

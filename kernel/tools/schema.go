@@ -24,13 +24,13 @@ type tool[A any] struct {
 	about  string
 	schema *jsonschema.Schema
 	raw    json.RawMessage
-	title  func(A) string
+	title  func(A) sys.Words
 	call   func(context.Context, A) (agent.Result, error)
 }
 
 // newTool makes a tool of the arguments A. enums are the values that a field
 // may have.
-func newTool[A any](name, about string, enums map[string][]string, title func(A) string, call func(context.Context, A) (agent.Result, error)) agent.Tool {
+func newTool[A any](name, about string, enums map[string][]string, title func(A) sys.Words, call func(context.Context, A) (agent.Result, error)) agent.Tool {
 	s := schemaOf[A](name, enums)
 	return &tool[A]{name: name, about: about, schema: s.schema, raw: s.raw, title: title, call: call}
 }
@@ -85,7 +85,7 @@ func (t *tool[A]) Schema() json.RawMessage { return t.raw }
 
 // Title says what a call would do. Of arguments that do not fit it takes those
 // that do.
-func (t *tool[A]) Title(args json.RawMessage) string {
+func (t *tool[A]) Title(args json.RawMessage) sys.Words {
 	var in A
 	if json.Unmarshal(args, &in) != nil {
 		var fields map[string]json.RawMessage
@@ -99,7 +99,7 @@ func (t *tool[A]) Title(args json.RawMessage) string {
 			}
 		}
 	}
-	return oneLine(t.title(in))
+	return onOneLine(t.title(in))
 }
 
 // Call checks the arguments and makes the call.
@@ -109,7 +109,7 @@ func (t *tool[A]) Call(ctx context.Context, args json.RawMessage) (agent.Result,
 		return agent.Result{}, err
 	}
 	res, err := t.call(ctx, in)
-	res.Title = oneLine(res.Title)
+	res.Title = onOneLine(res.Title)
 	return res, err
 }
 
@@ -235,5 +235,4 @@ func oneLine(s string) string {
 	return s
 }
 
-// titled joins a verb with what it is done to; without that it is the verb.
-func titled(verb, object string) string { return strings.TrimSpace(verb + " " + object) }
+func onOneLine(w sys.Words) sys.Words { return sys.Words{EN: oneLine(w.EN), KO: oneLine(w.KO)} }

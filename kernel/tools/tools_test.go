@@ -201,12 +201,12 @@ func TestTitlesSayWhatACallWouldDo(t *testing.T) {
 		{"exec", `{"action": "list"}`, "List background commands"},
 		{"exec", `{"action": "kill", "id": "3"}`, "End background command 3"},
 	} {
-		if got := tool(t, set, c.tool).Title(json.RawMessage(c.args)); got != c.want {
+		if got := tool(t, set, c.tool).Title(json.RawMessage(c.args)); got.EN != c.want || got.KO == "" {
 			t.Errorf("%s %s: got %q, want %q", c.tool, c.args, got, c.want)
 		}
 	}
-	if got := tool(t, set, "exec").Title(json.RawMessage(`{"command": "` + strings.Repeat("가", 500) + `"}`)); len([]rune(got)) != 120 {
-		t.Errorf("got %d characters, want one line of 120", len([]rune(got)))
+	if got := tool(t, set, "exec").Title(json.RawMessage(`{"command": "` + strings.Repeat("가", 500) + `"}`)); len([]rune(got.EN)) != 120 || len([]rune(got.KO)) != 120 {
+		t.Errorf("got %d and %d characters, want one line of 120", len([]rune(got.EN)), len([]rune(got.KO)))
 	}
 }
 
@@ -228,7 +228,7 @@ func TestFileToolsAnswerInWordsThatAModelCanUse(t *testing.T) {
 		{"ls", `{}`, "src/", "Listed 1 thing"},
 	} {
 		r := call(t, set, c.tool, c.args)
-		if r.Text != c.text || r.Title != c.title {
+		if r.Text != c.text || r.Title.EN != c.title || r.Title.KO == "" {
 			t.Errorf("%s %s: got %q and %q, want %q and %q", c.tool, c.args, r.Text, r.Title, c.text, c.title)
 		}
 	}
@@ -243,7 +243,7 @@ func TestExecRunsListsReadsAndEndsCommands(t *testing.T) {
 	k := kerneltest.Open(t)
 	contained(t, k)
 	set := k.Toolset(k.Agent("autonomous"))
-	if r := call(t, set, "exec", `{"command": "echo one"}`); r.Text != "one" || r.Title != "Ran echo one" {
+	if r := call(t, set, "exec", `{"command": "echo one"}`); r.Text != "one" || r.Title.EN != "Ran echo one" {
 		t.Errorf("got %+v", r)
 	}
 	if r := call(t, set, "exec", `{"command": "true"}`); r.Text != "(no output)" {
@@ -259,7 +259,7 @@ func TestExecRunsListsReadsAndEndsCommands(t *testing.T) {
 		t.Errorf("got %d bytes", len(r.Text))
 	}
 	write(t, filepath.Join(k.Folder, "serve.sh"), "echo ready\nsleep 60\n")
-	if r := call(t, set, "exec", `{"command": "bash serve.sh", "background": true}`); !strings.Contains(r.Text, "as command 1") || r.Title != "Started bash serve.sh" {
+	if r := call(t, set, "exec", `{"command": "bash serve.sh", "background": true}`); !strings.Contains(r.Text, "as command 1") || r.Title.EN != "Started bash serve.sh" {
 		t.Errorf("got %+v", r)
 	}
 	if r := call(t, set, "exec", `{"action": "list"}`); !strings.HasPrefix(r.Text, "1  runs  ") || !strings.HasSuffix(r.Text, "  bash serve.sh") {

@@ -6,6 +6,7 @@ import (
 
 	"oxios/kernel"
 	"oxios/kernel/agent"
+	"oxios/kernel/sys"
 )
 
 type writeArgs struct {
@@ -19,7 +20,7 @@ var writeMaker = maker{
 	make: func(h *kernel.Handle, _ kernel.Workplace) agent.Tool {
 		return newTool("write", "Writes a whole file. An existing file is replaced, and keeps its mode and encoding. "+
 			"To change a part of a file, use edit.", nil,
-			func(in writeArgs) string { return titled("Write", in.Path) },
+			func(in writeArgs) sys.Words { return sys.Say("Write %s", in.Path) },
 			func(ctx context.Context, in writeArgs) (agent.Result, error) {
 				e, err := h.Exec.Write(ctx, kernel.WriteArgs(in))
 				if err != nil {
@@ -32,7 +33,7 @@ var writeMaker = maker{
 				case e.Added+e.Removed == 0:
 					how = "it had this content already"
 				}
-				return agent.Result{Text: fmt.Sprintf("Wrote %s: %s, %d bytes%s.", e.Path, how, e.Bytes, inEncoding(e)), Title: "Wrote " + e.Path}, nil
+				return agent.Result{Text: fmt.Sprintf("Wrote %s: %s, %d bytes%s.", e.Path, how, e.Bytes, inEncoding(e)), Title: sys.Say("Wrote %s", e.Path)}, nil
 			})
 	},
 }
@@ -46,6 +47,11 @@ func inEncoding(e kernel.FileEffect) string {
 		return ""
 	}
 	return ", in " + e.Encoding + " as before"
+}
+
+// counted is a number of things for a title.
+func counted(n int, noun, ko string) sys.Words {
+	return sys.Words{EN: count(n, noun), KO: fmt.Sprintf("%s %d개", ko, n)}
 }
 
 func count(n int, noun string) string {

@@ -42,6 +42,58 @@ export interface ApproveInput {
   comment?: string;
 }
 
+/** AttachInput is something to attach: one of Path, Text and Size says what. */
+export interface AttachInput {
+  /** as people call it; the path's last part by default */
+  name?: string;
+  /** a file or folder of this machine, absolute or below ~ */
+  path?: string;
+  /** what was pasted */
+  text?: string;
+  /** bytes of a file that follows in parts, see [StateAPI.AttachPart] */
+  size?: number;
+}
+
+/**
+ * Attachment is what a person put beside a message. Messages, runs and the
+ * queue repeat it, so that they can be shown without looking it up; its content
+ * lies in the home, under its hash.
+ */
+export interface Attachment {
+  id: string;
+  kind: AttachmentKind;
+  name: string;
+  /** of a folder and a file: where it lies on this machine, absolute */
+  path?: string;
+  /** of a picture, as models get it */
+  mime?: string;
+  /** bytes of what was attached; 0 for a folder */
+  size: number;
+  /** bytes of the content that models get */
+  stored?: number;
+  /** what it takes of a model's window, estimated */
+  tokens: number;
+  /** of a picture, as models get it, pixels */
+  width?: number;
+  height?: number;
+  /** 0 for what has none */
+  pages?: number;
+  /** what a person should know of it */
+  note?: string;
+  note_ko?: string;
+}
+
+/** AttachmentContent is what models get of an attachment. */
+export interface AttachmentContent {
+  text: string;
+  /** a picture */
+  data?: string;
+  mime?: string;
+}
+
+/** AttachmentKind says what an [Attachment] is to a model. */
+export type AttachmentKind = 'image' | 'pdf' | 'docx' | 'text' | 'paste' | 'folder' | 'file';
+
 /** Entry is one line of the audit chain. */
 export interface AuditEntry {
   /** 1, 2, 3, … without a gap */
@@ -84,6 +136,17 @@ export interface AuditReport {
   problem?: string;
   /** the hash of the last entry that is good; "genesis" if there is none */
   head: string;
+}
+
+/** Autostart says whether Oxios starts with the person's session, in the tray. */
+export interface Autostart {
+  on: boolean;
+  /** where the system keeps it: a file, or a value of the registry */
+  entry: string;
+  /** what it starts, while it is on */
+  program?: string;
+  /** why it cannot be turned on, or would start nothing */
+  problem?: KernelError;
 }
 
 /** Canary is one thing that was tried from inside. */
@@ -142,9 +205,9 @@ export interface Check {
   name: string;
   /** ok, warn or fail */
   state: string;
-  detail: string;
+  detail: Words;
   /** what to do about it */
-  hint?: string;
+  hint?: Words;
 }
 
 /**
@@ -304,6 +367,8 @@ export interface FileText {
 export interface FindArgs {
   pattern?: string;
   path?: string;
+  /** also what .gitignore and .ignore leave out */
+  ignored?: boolean;
 }
 
 /** FindResult lists the paths that were found; folders end in a slash. */
@@ -324,8 +389,13 @@ export interface Folder {
   refused: boolean;
   /** why not */
   reason: string;
+  reason_ko?: string;
   /** the folders in it, hidden ones left out */
   entries: FolderEntry[];
+  /** how many files are in it, hidden ones left out */
+  files: number;
+  /** it is the top of a git repository */
+  git: boolean;
   /** "" at the top */
   parent: string;
 }
@@ -355,6 +425,8 @@ export interface GrepArgs {
   path?: string;
   /** which files: "*.go", "src/**\/*.ts" */
   glob?: string;
+  /** also what .gitignore and .ignore leave out */
+  ignored?: boolean;
 }
 
 /** GrepMatch is a line that matches. */
@@ -409,7 +481,7 @@ export interface JobLog {
 
 /**
  * Error is a failure that a person or a model will read: what happened, and
- * what to do about it.
+ * what to do about it. A model and a log read English; a person reads [Error.In].
  */
 export interface KernelError {
   code: Code;
@@ -417,6 +489,9 @@ export interface KernelError {
   message: string;
   /** one sentence: what to do next */
   hint?: string;
+  /** the same in Korean, "" where nobody wrote it */
+  message_ko?: string;
+  hint_ko?: string;
 }
 
 /** LsArgs says which folder to list; "" is the caller's own. */
@@ -450,6 +525,8 @@ export interface Message {
   status: string;
   /** scripted, no language model */
   demo: boolean;
+  /** of a person's message */
+  attachments?: Attachment[];
 }
 
 /**
@@ -461,6 +538,8 @@ export interface Model {
   provider: string;
   provider_name: string;
   context_length?: number;
+  /** tokens of it that a run uses at most */
+  window?: number;
   tools?: boolean;
   images?: boolean;
   reasoning?: boolean;
@@ -481,6 +560,29 @@ export interface ModelQuery {
   provider?: string;
   /** ask the providers again */
   refresh?: boolean;
+}
+
+/**
+ * Offline is a provider elsewhere that cannot be reached, and the runs whose
+ * messages wait for it.
+ */
+export interface Offline {
+  provider: string;
+  name: string;
+  since: string;
+  /** their ids */
+  runs: string[];
+  /** what the newest try said */
+  problem?: KernelError;
+}
+
+/** Origin says from which conversation another one was branched. */
+export interface Origin {
+  session_id: string;
+  /** the last run that was taken along, as the origin knows it; "" when it is gone */
+  run_id: string;
+  /** "" when the conversation was deleted */
+  title: string;
 }
 
 /** Policy says what agents may do on this machine. */
@@ -593,6 +695,7 @@ export interface Queued {
   created_at: string;
   /** how it was submitted: the caller's own form */
   request?: unknown;
+  attachments?: Attachment[];
 }
 
 /**
@@ -635,6 +738,8 @@ export interface Request {
   claim?: string;
   /** what Oxios knows about it */
   why?: string;
+  /** the same in Korean */
+  why_ko?: string;
   network: boolean;
   /** paths outside the folder */
   outside?: string[];
@@ -661,6 +766,10 @@ export interface Run {
   pid: number;
   session_id: string;
   parent_id: string;
+  /** the run that it follows in its conversation; "" for a first one, and for one with a parent */
+  after_id: string;
+  /** the run of another conversation that it shows again: it never ran itself */
+  copy_of: string;
   name: string;
   state: RunState;
   profile: string;
@@ -679,6 +788,8 @@ export interface Run {
   cost: Cost;
   end_reason: string;
   error?: KernelError;
+  /** of the message that started it */
+  attachments?: Attachment[];
 }
 
 /** RunResult is what came of a run. */
@@ -689,6 +800,8 @@ export interface RunResult {
   /** the same as run_id: an agent is its run */
   agent_id: string;
   state: RunState;
+  /** how the answer came about: "" as it should, forced by the limit of turns, cut */
+  status?: string;
   /** chat, until work follows the protocol */
   phase_reached: string;
   output: string;
@@ -708,6 +821,14 @@ export interface RunView {
   run: Run;
   steps: StepView[];
   changes: ChangeSummary[];
+  /**
+   * In a conversation: the runs that stand at this place, itself included, the
+   * oldest first; where it stands among them, from 0; and whether its message
+   * is another than that of the first.
+   */
+  siblings?: string[];
+  sibling?: number;
+  edited?: boolean;
 }
 
 /**
@@ -727,7 +848,11 @@ export interface Session {
   updated_at: string;
   archived: boolean;
   pinned: boolean;
-  /** of its newest run, children after all others; idle without one */
+  /** the run at the end of the branch that it shows; "" without one */
+  head_id: string;
+  /** the conversation that it was branched from; "" for none */
+  origin_id: string;
+  /** of the run at its head; idle without one */
   state: string;
   /** pending approvals */
   waiting: number;
@@ -735,6 +860,8 @@ export interface Session {
   cost: Cost;
   /** the text around the match, in a search */
   snippet?: string;
+  /** the run whose message matches, in a search; it may stand on another branch */
+  hit_run?: string;
 }
 
 /** SessionPatch changes what is not nil. */
@@ -766,13 +893,16 @@ export interface SessionQuery {
   id?: string;
 }
 
-/** SessionView is a whole conversation. */
+/** SessionView is a conversation as far as the branch goes that it shows. */
 export interface SessionView {
   session: Session;
   messages: Message[];
   /** in the order in which they began */
   runs: RunView[];
   queued: Queued[];
+  /** how many there are, this one included */
+  branches: number;
+  origin?: Origin;
 }
 
 /**
@@ -816,6 +946,10 @@ export interface Status {
   has_model: boolean;
   /** the default model is the scripted demo */
   demo: boolean;
+  /** providers elsewhere that runs wait for */
+  offline?: Offline[];
+  /** of the machine, 0 when it cannot be told */
+  memory_mb: number;
   problem?: KernelError;
 }
 
@@ -838,18 +972,25 @@ export interface StepView {
   outcome?: string;
   /** one line of intent, then of what happened */
   title?: string;
+  title_ko?: string;
   /** model: what it said; message: the message */
   text?: string;
-  /** model: its reasoning; tool: the error's code */
+  /** model: its reasoning */
   detail?: string;
   /** tool: what the model read */
   output?: string;
+  /** tool: why it failed */
+  error?: KernelError;
   thought_ms?: number;
+  /** model: tokens of the conversation with this answer; 0 unknown */
+  context?: number;
   approval_id?: string;
   audit_seq?: number;
   proposed_at: string;
   started_at?: string;
   closed_at?: string;
+  /** message: what came with it */
+  attachments?: Attachment[];
 }
 
 /** StructuredArgs is one program with its arguments, run without a shell. */
@@ -868,16 +1009,23 @@ export interface StructuredArgs {
 export interface Submit {
   /** "" begins a conversation */
   session_id?: string;
+  /** a run: the message stands beside it, as another branch; with no text it is said again */
+  instead_of?: string;
   text?: string;
   /** "" keeps the conversation's, or the configured one */
   folder?: string;
   provider?: string;
-  /** "" keeps the conversation's, or the default */
+  /** "" keeps the conversation's, or the default; with InsteadOf it is for this answer alone */
   model?: string;
   /** ask, guarded, autonomous (or auto) */
   mode?: string;
   /** the face; default that of the caller */
   via?: string;
+  /**
+   * Attachments are ids of [StateAPI.Attach]. A message that stands instead of
+   * another one has the attachments of that one where this is null.
+   */
+  attachments?: string[];
 }
 
 /** Submitted says what became of a message. */
@@ -942,6 +1090,16 @@ export interface ToolInfo {
   on: boolean;
 }
 
+/**
+ * Words is a text for people in both languages of Oxios. As a string it is the
+ * English one, which models and logs read.
+ */
+export interface Words {
+  en: string;
+  /** "" where the English text does for both, as the name of a file */
+  ko?: string;
+}
+
 /** WriteArgs says what to write. Missing folders are made. */
 export interface WriteArgs {
   path?: string;
@@ -951,11 +1109,52 @@ export interface WriteArgs {
 /** StateAPI holds the calls about sessions and messages. */
 export interface StateAPI {
   /**
+   * Attach takes something that goes out with a later message, by [Submit]. What
+   * no message is sent with is removed after 7 days. A file is known by its
+   * content: pictures are made to fit models, PDF and Word files become text, text
+   * is taken in any encoding that files are read in; of folders and of everything
+   * else on this machine the agent learns the path. A file that follows in parts
+   * has only an id and a name before its last part.
+   */
+  attach(in_: AttachInput): Promise<Attachment>;
+  /**
+   * AttachPart takes a part of a file, at most 4 MB, that begins at offset. Parts
+   * come in order. The last one is answered when the file has been read.
+   */
+  attachPart(id: string, offset: number, data: string): Promise<Attachment>;
+  /**
+   * Detach removes an attachment that no message was sent with, or stops one that
+   * is on its way.
+   */
+  detach(id: string): Promise<void>;
+  /** Attachments returns those of ids that still exist, in that order. */
+  attachments(ids: string[]): Promise<Attachment[]>;
+  /**
+   * AttachmentContent returns what models get of an attachment. One that is a
+   * path alone has no content.
+   */
+  attachmentContent(id: string): Promise<AttachmentContent>;
+  /**
+   * ChooseBranch makes a conversation show the branch on which a run stands, as
+   * far as the newest run below it, and returns the conversation. What is said
+   * next goes there. It is refused while an agent works in the conversation.
+   */
+  chooseBranch(runID: string): Promise<SessionView>;
+  /**
+   * BranchSession makes a new conversation of everything up to and with a run,
+   * and returns it. The copy knows where it comes from; it cost nothing, and
+   * files are not touched.
+   */
+  branchSession(runID: string): Promise<Session>;
+  /**
    * Sessions lists conversations, the one that changed last first. Search looks
    * in titles and in the full text.
    */
   sessions(q: SessionQuery): Promise<Session[]>;
-  /** Session returns one conversation with its runs and their steps. */
+  /**
+   * Session returns one conversation with the runs of the branch that it shows,
+   * and their steps.
+   */
   session(id: string): Promise<SessionView>;
   /**
    * UpdateSession changes a conversation's title, folder, model or mode, or
@@ -968,8 +1167,8 @@ export interface StateAPI {
    */
   deleteSession(id: string): Promise<void>;
   /**
-   * ExportSession returns a conversation as "md" for people or "json" for
-   * programs, with secrets masked.
+   * ExportSession returns a conversation as "md" for people, with the branch that
+   * it shows, or as "json" for programs, with all of them. Secrets are masked.
    */
   exportSession(id: string, format: string): Promise<string>;
 }
@@ -983,7 +1182,8 @@ export interface AgentsAPI {
   submit(m: Submit): Promise<Submitted>;
   /**
    * Continue goes on where a run was stopped, cut, interrupted or ended by its
-   * limit, as a new run of the same conversation.
+   * limit, as a new run behind it. What followed there already stays, as another
+   * branch.
    */
   continue(runID: string): Promise<Submitted>;
   /** List is ps: the runs that have not ended, oldest first, or all of them. */
@@ -1085,14 +1285,18 @@ export interface ExecAPI {
    */
   folder(path: string): Promise<Folder>;
   /**
-   * Grep searches the lines of text files. It passes over version control,
-   * installed packages, binary files and files over 10 MB, and files that hold
-   * passwords or keys by their name; it ends after 200 matches or 30 seconds.
+   * Grep searches the lines of text files. It passes over what .gitignore and
+   * .ignore leave out, unless that is asked for or named as the path; version
+   * control, installed packages, binary files and files over 10 MB; and files
+   * that hold passwords or keys by their name. It ends after 200 matches or 30
+   * seconds.
    */
   grep(in_: GrepArgs): Promise<GrepResult>;
   /**
    * Find looks for files and folders by their names. It ends after 1000 paths or
-   * 30 seconds, and passes over version control and installed packages.
+   * 30 seconds, and passes over version control, installed packages and what
+   * .gitignore and .ignore leave out, unless that is asked for or named as the
+   * path.
    */
   find(in_: FindArgs): Promise<FindResult>;
   /**
@@ -1109,6 +1313,16 @@ export interface ExecAPI {
 
 /** InfraAPI holds the calls about events, configuration, models and health. */
 export interface InfraAPI {
+  /**
+   * Autostart tells whether Oxios starts with the person's session. The truth is
+   * the system's own entry, which the person may also change without Oxios.
+   */
+  autostart(): Promise<Autostart>;
+  /**
+   * SetAutostart has Oxios start with the person's session, hidden in the tray,
+   * or takes that back. Turning it on again mends an entry whose program moved.
+   */
+  setAutostart(on: boolean): Promise<Autostart>;
   /**
    * Doctor looks at the home, the database, the audit chain, the isolation, the
    * models and the programs that agents use.
@@ -1130,6 +1344,28 @@ export interface InfraAPI {
    * is.
    */
   reportFocus(focused: boolean): Promise<void>;
+  /**
+   * Kept returns what faces keep on this machine between two starts: layout,
+   * recent choices. It is the same for the window and for every browser, whatever
+   * address the page has. Nothing in it decides what an agent may do.
+   */
+  kept(): Promise<Record<string, string>>;
+  /**
+   * Keep keeps a value for [InfraAPI.Kept]; "" forgets it. The newest value of a
+   * key wins.
+   */
+  keep(key: string, value: string): Promise<void>;
+  /**
+   * Reconnect has the runs that wait for a provider try it again at once, and
+   * returns the status.
+   */
+  reconnect(): Promise<Status>;
+  /**
+   * PageAddress returns a fresh address of the page that `oxios serve` shows in a
+   * browser of this machine. It lets one browser in, once, within ten minutes.
+   * Where the window owns the home there is no page: [sys.CodeUnavailable].
+   */
+  pageAddress(): Promise<string>;
   /** Providers lists the endpoints that are known. No provider elsewhere is asked. */
   providers(): Promise<Provider[]>;
   /**
@@ -1180,6 +1416,13 @@ export interface Kernel {
 export function makeKernel(t: Transport): Kernel {
   return {
     state: {
+      attach: (in_) => t.call('state.attach', [in_]) as Promise<Attachment>,
+      attachPart: (id, offset, data) => t.call('state.attachPart', [id, offset, data]) as Promise<Attachment>,
+      detach: (id) => t.call('state.detach', [id]) as Promise<void>,
+      attachments: (ids) => t.call('state.attachments', [ids]) as Promise<Attachment[]>,
+      attachmentContent: (id) => t.call('state.attachmentContent', [id]) as Promise<AttachmentContent>,
+      chooseBranch: (runID) => t.call('state.chooseBranch', [runID]) as Promise<SessionView>,
+      branchSession: (runID) => t.call('state.branchSession', [runID]) as Promise<Session>,
       sessions: (q) => t.call('state.sessions', [q]) as Promise<Session[]>,
       session: (id) => t.call('state.session', [id]) as Promise<SessionView>,
       updateSession: (id, p) => t.call('state.updateSession', [id, p]) as Promise<Session>,
@@ -1225,12 +1468,18 @@ export function makeKernel(t: Transport): Kernel {
       edit: (in_) => t.call('exec.edit', [in_]) as Promise<FileEffect>,
     },
     infra: {
+      autostart: () => t.call('infra.autostart', []) as Promise<Autostart>,
+      setAutostart: (on) => t.call('infra.setAutostart', [on]) as Promise<Autostart>,
       doctor: () => t.call('infra.doctor', []) as Promise<DoctorReport>,
       status: () => t.call('infra.status', []) as Promise<Status>,
       config: () => t.call('infra.config', []) as Promise<ConfigView>,
       setConfig: (key, value) => t.call('infra.setConfig', [key, value]) as Promise<ConfigView>,
       finishOnboarding: () => t.call('infra.finishOnboarding', []) as Promise<void>,
       reportFocus: (focused) => t.call('infra.reportFocus', [focused]) as Promise<void>,
+      kept: () => t.call('infra.kept', []) as Promise<Record<string, string>>,
+      keep: (key, value) => t.call('infra.keep', [key, value]) as Promise<void>,
+      reconnect: () => t.call('infra.reconnect', []) as Promise<Status>,
+      pageAddress: () => t.call('infra.pageAddress', []) as Promise<string>,
       providers: () => t.call('infra.providers', []) as Promise<Provider[]>,
       models: (q) => t.call('infra.models', [q]) as Promise<Model[]>,
       setFavourite: (provider, model, on) => t.call('infra.setFavourite', [provider, model, on]) as Promise<void>,

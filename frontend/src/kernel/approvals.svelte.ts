@@ -1,9 +1,13 @@
 import type { Approval, Kernel } from './api.gen';
 import type { Event } from './transport';
 
+const forRun = (a: Approval) => a.state === 'approved' && a.scope === 'run';
+
 /** Approvals are the requests that wait for a person, the oldest first. */
 export class Approvals {
 	pending = $state.raw<Approval[]>([]);
+	/** granted are the yeses for a whole run, which can be taken back while it lasts. */
+	granted = $state.raw<Approval[]>([]);
 	/** arrived is the newest request that came while the page was open; it is announced politely. */
 	arrived = $state.raw<Approval>();
 
@@ -14,8 +18,12 @@ export class Approvals {
 	}
 
 	async load(): Promise<void> {
-		const list = await this.#kernel.security.approvals({ state: 'pending' });
-		this.pending = [...list].sort((a, b) => a.created_at.localeCompare(b.created_at));
+		const [pending, approved] = await Promise.all([
+			this.#kernel.security.approvals({ state: 'pending' }),
+			this.#kernel.security.approvals({ state: 'approved' }),
+		]);
+		this.pending = [...pending].sort((a, b) => a.created_at.localeCompare(b.created_at));
+		this.granted = approved.filter(forRun);
 	}
 
 	of(sessionID: string): Approval[] {
@@ -38,7 +46,15 @@ export class Approvals {
 		this.put(await this.#kernel.security.deny(id, comment));
 	}
 
+	/** revoke takes a yes for a whole run back: the same call asks again. */
+	async revoke(id: string): Promise<void> {
+		await this.#kernel.security.revoke(id);
+		this.granted = this.granted.filter((g) => g.id !== id);
+	}
+
 	put(a: Approval): void {
+		const others = this.granted.filter((g) => g.id !== a.id);
+		if (forRun(a) || others.length < this.granted.length) this.granted = forRun(a) ? [...others, a] : others;
 		const known = this.pending.some((p) => p.id === a.id);
 		if (a.state !== 'pending') {
 			if (known) this.pending = this.pending.filter((p) => p.id !== a.id);

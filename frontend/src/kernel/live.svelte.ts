@@ -1,5 +1,6 @@
 import type { ConfigView, Kernel, KernelError, Status } from './api.gen';
 import { Approvals } from './approvals.svelte';
+import { Kept } from './kept.svelte';
 import { Models } from './models.svelte';
 import { Sessions } from './sessions.svelte';
 import { failureOf, type Event, type Failure, type Link, type Transport } from './transport';
@@ -7,11 +8,9 @@ import { failureOf, type Event, type Failure, type Link, type Transport } from '
 /** Notice is something that is told once, in passing. */
 export interface Notice {
 	id: number;
-	/** key names a sentence of the dictionary; text is said as it is. */
+	/** key names a sentence of the dictionary; told is a failure. */
 	key?: string;
-	text?: string;
-	hint?: string;
-	fail?: boolean;
+	told?: Failure;
 }
 
 /**
@@ -23,6 +22,7 @@ export class Live {
 	readonly sessions: Sessions;
 	readonly approvals: Approvals;
 	readonly models: Models;
+	readonly kept: Kept;
 
 	link = $state<Link>('connecting');
 	status = $state.raw<Status>();
@@ -47,6 +47,7 @@ export class Live {
 		this.sessions = new Sessions(kernel);
 		this.approvals = new Approvals(kernel);
 		this.models = new Models(kernel);
+		this.kept = new Kept(kernel);
 	}
 
 	/** start follows the kernel until the returned function is called. */
@@ -64,7 +65,11 @@ export class Live {
 	async load(): Promise<void> {
 		this.failure = undefined;
 		try {
-			const [status, config] = await Promise.all([this.kernel.infra.status(), this.kernel.infra.config()]);
+			const [status, config] = await Promise.all([
+				this.kernel.infra.status(),
+				this.kernel.infra.config(),
+				this.kept.load(),
+			]);
 			this.status = status;
 			this.config = config;
 			await Promise.all([this.sessions.load(), this.approvals.load(), this.models.load()]);
@@ -101,7 +106,7 @@ export class Live {
 
 	/** tell shows a failure in passing. */
 	tell(f: Failure): void {
-		this.#push({ text: f.message, hint: f.hint, fail: true });
+		this.#push({ told: f });
 	}
 
 	/** say shows a sentence of the dictionary in passing. */
@@ -114,7 +119,7 @@ export class Live {
 	}
 
 	#push(n: Omit<Notice, 'id'>): void {
-		const same = (o: Notice) => o.key === n.key && o.text === n.text;
+		const same = (o: Notice) => o.key === n.key && o.told?.message === n.told?.message;
 		this.notices = [...this.notices.filter((o) => !same(o)), { ...n, id: ++this.#notice }].slice(-3);
 	}
 

@@ -24,6 +24,8 @@ const lost = () =>
 		code: 'network',
 		message: 'The connection to Oxios was lost.',
 		hint: 'It is tried again by itself. What you wrote is kept.',
+		message_ko: 'Oxios와 연결이 끊겼습니다.',
+		hint_ko: '저절로 다시 연결합니다. 쓴 글은 남아 있습니다.',
 	} as KernelError);
 
 /**
@@ -120,7 +122,13 @@ export class SocketTransport implements Transport {
 		if (code === 4401 || code === 1008) {
 			this.#refused = true;
 			localStorage.removeItem(KEPT);
-			this.#refuse(new Failure({ code: 'auth', message: 'This page is not signed in.' } as KernelError));
+			this.#refuse(
+				new Failure({
+					code: 'auth',
+					message: 'This page is not signed in.',
+					message_ko: '이 화면은 로그인되어 있지 않습니다.',
+				} as KernelError),
+			);
 			this.#onlink('refused');
 			return;
 		}

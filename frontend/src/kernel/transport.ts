@@ -25,12 +25,16 @@ export interface Transport {
 export class Failure extends Error {
 	code: string;
 	hint: string;
+	message_ko: string;
+	hint_ko: string;
 
 	constructor(e: KernelError) {
 		super(e.message);
 		this.name = 'Failure';
 		this.code = e.code;
 		this.hint = e.hint ?? '';
+		this.message_ko = e.message_ko ?? '';
+		this.hint_ko = e.hint_ko ?? '';
 	}
 }
 
@@ -40,11 +44,11 @@ export function failureOf(thrown: unknown): Failure {
 	const text = thrown instanceof Error ? thrown.message : String(thrown);
 	const plain = parse(text);
 	if (plain && typeof plain === 'object' && 'message' in plain) {
-		const { code, message, hint } = plain as Record<string, unknown>;
+		const told = plain as Partial<KernelError>;
 		return new Failure({
-			code: String(code ?? 'internal'),
-			message: String(message),
-			hint: hint ? String(hint) : '',
+			...told,
+			code: String(told.code ?? 'internal'),
+			message: String(told.message),
 		} as KernelError);
 	}
 	return new Failure({ code: 'internal', message: text } as KernelError);
@@ -61,6 +65,8 @@ function parse(text: string): unknown {
 /** callTimeout is how long a call may take, in milliseconds. Some wait for a model or a person. */
 export function callTimeout(method: string): number | undefined {
 	if (method === 'agents.wait' || method === 'exec.shell' || method === 'exec.structured') return undefined;
+	// A file is read when it is attached, and others may be in front of it.
+	if (method === 'state.attach' || method === 'state.attachPart') return 300_000;
 	if (method === 'infra.testProvider' || method === 'infra.discover' || method === 'security.verifyAudit')
 		return 180_000;
 	return 30_000;
@@ -77,6 +83,8 @@ export function timed<T>(method: string, work: Promise<T>): Promise<T> {
 					code: 'timeout',
 					message: 'Oxios did not answer in time.',
 					hint: 'What you wrote is kept. Try again.',
+					message_ko: 'Oxios가 제때 답하지 않았습니다.',
+					hint_ko: '쓴 글은 남아 있습니다. 다시 시도하세요.',
 				} as KernelError),
 			);
 		}, limit);

@@ -26,7 +26,11 @@ export class WailsTransport implements Transport {
 		const [api = '', name = ''] = method.split('.');
 		const fn = page.go?.desktop?.[upper(api)]?.[upper(name)];
 		if (!fn) {
-			throw new Failure({ code: 'unavailable', message: `This window knows no call ${method}.` } as KernelError);
+			throw new Failure({
+				code: 'unavailable',
+				message: `This window knows no call ${method}.`,
+				message_ko: `이 창은 ${method} 호출을 모릅니다.`,
+			} as KernelError);
 		}
 		try {
 			const answer = await timed(method, fn(JSON.stringify(args)));

@@ -1,41 +1,90 @@
 import type { Section } from '../features/settings/sections';
+import type { Kept } from '../kernel/kept.svelte';
 
 export type View = 'chat' | 'settings';
 
-const PANE = 'oxios.pane';
-const SIDE = 'oxios.side';
+/** Pane is a part of the frame that resizes and hides: the list on the left, the side panel on the right. */
+export type Pane = 'list' | 'side';
 
-/** Below these widths a pane becomes a sheet over the content. */
+/** Width of a pane, in pixels. */
+export const widths: Record<Pane, { least: number; usual: number; most: number }> = {
+	list: { least: 200, usual: 256, most: 400 },
+	side: { least: 300, usual: 364, most: 560 },
+};
+
+/** Below these widths of the window a pane becomes a sheet over the content. */
 const SIDE_WIDTH = 1100;
-const PANE_WIDTH = 960;
+const LIST_WIDTH = 960;
+const RAIL = 80;
+/** What the content keeps at least beside both panes. */
+const CONTENT = 380;
+
+const between = (least: number, n: number, most: number) => Math.max(least, Math.min(n, most));
+
+/** fitted is how wide the open panes are drawn: as they were set, less where the window has no room for it. */
+export function fitted(window: number, set: Record<Pane, number>, open: Record<Pane, boolean>): Record<Pane, number> {
+	const room = window - RAIL - CONTENT;
+	const list = between(widths.list.least, Math.min(set.list, room - (open.side ? widths.side.least : 0)), set.list);
+	const side = between(widths.side.least, Math.min(set.side, room - (open.list ? list : 0)), set.side);
+	return { list, side };
+}
 
 /** Shell knows which view stands open, and which panes. */
 export class Shell {
 	view = $state<View>('chat');
 	/** session is the conversation on the screen; none is the home. */
 	session = $state<string>();
+	/** run is to be brought onto the screen with its conversation. */
+	run = $state<string>();
 	section = $state<Section>('models');
 	/** review is what the side panel shows. */
 	review = $state.raw<{ runID?: string; path?: string }>({});
 	shortcuts = $state(false);
 
 	width = $state(window.innerWidth);
-	paneIsSheet = $derived(this.width < PANE_WIDTH);
+	paneIsSheet = $derived(this.width < LIST_WIDTH);
 	sideIsSheet = $derived(this.width < SIDE_WIDTH);
 	/** What the person chose for wide windows is remembered; sheets open for the moment only. */
-	paneKept = $state(localStorage.getItem(PANE) !== 'closed');
-	sideKept = $state(localStorage.getItem(SIDE) === 'open');
 	paneSheet = $state(false);
 	sideSheet = $state(false);
+	paneKept = $state(true);
+	sideKept = $state(false);
 
 	pane = $derived(this.paneIsSheet ? this.paneSheet : this.paneKept);
 	side = $derived(
 		this.view === 'chat' && this.session !== undefined && (this.sideIsSheet ? this.sideSheet : this.sideKept),
 	);
 
-	open(id: string | undefined): void {
+	#set = $state.raw<Record<Pane, number>>({ list: widths.list.usual, side: widths.side.usual });
+	/** sizes are the widths as they are drawn. */
+	sizes = $derived(
+		fitted(this.width, this.#set, { list: this.pane && !this.paneIsSheet, side: this.side && !this.sideIsSheet }),
+	);
+
+	#kept: Kept;
+
+	constructor(kept: Kept) {
+		this.#kept = kept;
+		this.paneKept = kept.get('pane.list') !== 'closed';
+		this.sideKept = kept.get('pane.side') === 'open';
+		const width = (pane: Pane) => {
+			const { least, usual, most } = widths[pane];
+			return between(least, Number(kept.get(`pane.${pane}.width`)) || usual, most);
+		};
+		this.#set = { list: width('list'), side: width('side') };
+	}
+
+	/** resize draws a pane at this width, or as near to it as it may come; with done it is remembered. */
+	resize(pane: Pane, width: number, done: boolean): void {
+		const { least, most } = widths[pane];
+		this.#set = { ...this.#set, [pane]: Math.round(between(least, width, most)) };
+		if (done) this.#kept.set(`pane.${pane}.width`, String(this.#set[pane]));
+	}
+
+	open(id: string | undefined, run?: string): void {
 		this.view = 'chat';
 		this.session = id;
+		this.run = run;
 		this.review = {};
 		this.closeSheets();
 	}
@@ -53,7 +102,7 @@ export class Shell {
 			return;
 		}
 		this.paneKept = !this.paneKept;
-		localStorage.setItem(PANE, this.paneKept ? 'open' : 'closed');
+		this.#kept.set('pane.list', this.paneKept ? 'open' : 'closed');
 	}
 
 	toggleSide(): void {
@@ -63,7 +112,7 @@ export class Shell {
 			return;
 		}
 		this.sideKept = !this.sideKept;
-		localStorage.setItem(SIDE, this.sideKept ? 'open' : 'closed');
+		this.#kept.set('pane.side', this.sideKept ? 'open' : 'closed');
 	}
 
 	showChanges(runID: string, path?: string): void {

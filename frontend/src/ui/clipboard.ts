@@ -4,6 +4,9 @@ export async function copyText(text: string): Promise<boolean> {
 		await navigator.clipboard.writeText(text);
 		return true;
 	} catch {
+		// The window asks its own program, which needs no click just before.
+		const wails = (globalThis as { runtime?: { ClipboardSetText?(text: string): Promise<boolean> } }).runtime;
+		if (wails?.ClipboardSetText) return wails.ClipboardSetText(text);
 		// Without permission, or in a page that is not secure, the old way still works.
 		const area = document.createElement('textarea');
 		area.value = text;

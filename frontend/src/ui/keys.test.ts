@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { composing, enter, pressed, sends } from './keys';
+import { composing, enter, keysOf, pressed, sends, shortcutOf, shortcuts } from './keys';
 
 function key(init: KeyboardEventInit & { keyCode?: number }): KeyboardEvent {
 	const e = new KeyboardEvent('keydown', init);
@@ -46,4 +46,37 @@ it('a shortcut needs exactly its modifiers', () => {
 	expect(pressed(key({ code: 'KeyN' }), 'Ctrl+KeyN')).toBe(false);
 	expect(pressed(key({ code: 'KeyN', ctrlKey: true, shiftKey: true }), 'Ctrl+KeyN')).toBe(false);
 	expect(pressed(key({ code: 'KeyA', altKey: true }), 'Alt+KeyA')).toBe(true);
+});
+
+describe('the shortcuts', () => {
+	it('have keys of their own each', () => {
+		const all = Object.values(shortcuts).flat();
+		expect(new Set(all).size).toBe(all.length);
+	});
+
+	it('leave alone what a text field and a browser need', () => {
+		// Select all, copy, cut, paste, undo, redo, print, close, new tab, reload, quit.
+		for (const letter of 'ACXVZYPWTRQ') {
+			expect(shortcutOf(key({ code: `Key${letter}`, ctrlKey: true }))).toBeUndefined();
+		}
+	});
+
+	it('work while Hangul is on', () => {
+		expect(shortcutOf(key({ key: 'ㅏ', code: 'KeyK', ctrlKey: true }))).toBe('palette');
+		expect(shortcutOf(key({ key: 'Unidentified', code: 'Comma', ctrlKey: true }))).toBe('settings');
+	});
+
+	it('without a modifier work only where no text is written', () => {
+		const e = key({ key: '?', code: 'Slash', shiftKey: true });
+		expect(shortcutOf(e)).toBe('shortcuts');
+		const field = document.createElement('textarea');
+		Object.defineProperty(e, 'target', { value: field });
+		expect(shortcutOf(e)).toBeUndefined();
+	});
+
+	it('are written as the keyboard names them', () => {
+		expect(keysOf('Ctrl+KeyK')).toBe('Ctrl K');
+		expect(keysOf('Ctrl+Comma')).toBe('Ctrl ,');
+		expect(keysOf('Shift+Slash')).toBe('?');
+	});
 });

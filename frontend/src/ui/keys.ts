@@ -45,3 +45,50 @@ export function pressed(e: KeyboardEvent, shortcut: string): boolean {
 
 /** ctrl is the name of the main modifier on this machine. */
 export const ctrl = mac ? '⌘' : 'Ctrl';
+
+/**
+ * The shortcuts of the whole window, each with the keys that do it; the first is the one that is shown. A browser keeps
+ * some for itself (Ctrl N opens a window of its own), so those have a second way.
+ */
+export const shortcuts = {
+	palette: ['Ctrl+KeyK'],
+	newChat: ['Ctrl+KeyN', 'Alt+KeyN'],
+	search: ['Ctrl+KeyF'],
+	pane: ['Ctrl+KeyB'],
+	side: ['Ctrl+Alt+KeyB'],
+	settings: ['Ctrl+Comma'],
+	card: ['Alt+KeyA'],
+	shortcuts: ['Shift+Slash', 'F1'],
+} as const;
+
+export type Shortcut = keyof typeof shortcuts;
+
+/** shortcutOf returns the shortcut that a key is. One without a modifier works only where no text is written. */
+export function shortcutOf(e: KeyboardEvent): Shortcut | undefined {
+	for (const name of Object.keys(shortcuts) as Shortcut[]) {
+		for (const keys of shortcuts[name]) {
+			const plain = keys.startsWith('Shift+');
+			if (pressed(e, keys) && !(plain && inField(e))) return name;
+		}
+	}
+	return undefined;
+}
+
+const names: Record<string, string> = {
+	Ctrl: ctrl,
+	Alt: mac ? '⌥' : 'Alt',
+	Shift: mac ? '⇧' : 'Shift',
+	Comma: ',',
+	Escape: 'Esc',
+	Enter: '↵',
+	ArrowUp: '↑',
+};
+
+/** keysOf is how a shortcut is written on the screen: "Ctrl K". */
+export function keysOf(keys: string): string {
+	if (keys === 'Shift+Slash') return '?';
+	return keys
+		.split('+')
+		.map((k) => names[k] ?? k.replace(/^(Key|Digit)/, ''))
+		.join(' ');
+}

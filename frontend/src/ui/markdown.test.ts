@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { blocks } from './markdown';
+import { blocks, tabbed } from './markdown';
 
 const html = (text: string) =>
 	blocks(text)
@@ -55,4 +55,16 @@ it('gives code with its language to its own component', () => {
 	expect(blocks('```go title=x\nfunc main() {}\n```')).toEqual([
 		{ raw: '```go title=x\nfunc main() {}\n```', code: 'func main() {}', lang: 'go' },
 	]);
+});
+
+it('gives the cells of a table as they are shown, for a spreadsheet', () => {
+	const [block] = blocks('| File | Size |\n|---|---:|\n| `a.txt` | **4** |\n| b \\| c | "5" |');
+	expect(block).toMatchObject({
+		rows: [
+			['File', 'Size'],
+			['a.txt', '4'],
+			['b | c', '"5"'],
+		],
+	});
+	expect(tabbed((block as { rows: string[][] }).rows)).toBe('File\tSize\na.txt\t4\nb | c\t"""5"""');
 });

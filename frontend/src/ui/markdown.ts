@@ -1,8 +1,8 @@
 import DOMPurify from 'dompurify';
 import { Marked, type Token, type Tokens } from 'marked';
 
-/** A block of a text: either markup that is safe to insert, or code for its own component. */
-export type Block = { raw: string; html: string } | { raw: string; code: string; lang: string };
+/** A block of a text: markup that is safe to insert, of a table also its cells, or code for its own component. */
+export type Block = { raw: string; html: string; rows?: string[][] } | { raw: string; code: string; lang: string };
 
 function escape(text: string): string {
 	return text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
@@ -67,6 +67,19 @@ const allowed = {
 	ADD_ATTR: ['data-link', 'data-noimage'],
 };
 
+/** rowsOf are the cells of a table as text. */
+function rowsOf(table: Tokens.Table): string[][] {
+	const words = (tokens: Token[]): string =>
+		tokens.map((t) => ('tokens' in t && t.tokens ? words(t.tokens) : 'text' in t ? t.text : ' ')).join('');
+	return [table.header, ...table.rows].map((row) => row.map((cell) => words(cell.tokens).trim()));
+}
+
+/** tabbed writes rows as a spreadsheet takes them from the clipboard: a tab between cells, a line for each row. */
+export function tabbed(rows: string[][]): string {
+	const cell = (text: string) => (/["\t\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+	return rows.map((row) => row.map(cell).join('\t')).join('\n');
+}
+
 /** blocks cuts a text into its blocks. Blocks of before whose text is the same are taken over as they are. */
 export function blocks(text: string, before: Block[] = []): Block[] {
 	const out: Block[] = [];
@@ -81,7 +94,9 @@ export function blocks(text: string, before: Block[] = []): Block[] {
 			const { text: code, lang } = token as Tokens.Code;
 			out.push({ raw: token.raw, code, lang: (lang ?? '').split(/\s/)[0] ?? '' });
 		} else if (token.type !== 'def') {
-			out.push({ raw: token.raw, html: DOMPurify.sanitize(marked.parser([token]), allowed) });
+			const html = DOMPurify.sanitize(marked.parser([token]), allowed);
+			const rows = token.type === 'table' ? { rows: rowsOf(token as Tokens.Table) } : {};
+			out.push({ raw: token.raw, html, ...rows });
 		}
 	}
 	return out;

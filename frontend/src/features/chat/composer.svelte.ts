@@ -1,10 +1,16 @@
 import type { Kernel, Submit, Submitted } from '../../kernel/api.gen';
 import type { Live } from '../../kernel/live.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
-import { draft, keepDraft, rememberFolder } from './drafts';
+import { Attachments } from './attach.svelte';
+import { draft, keepDraft } from './drafts';
 
-/** The largest message that can be sent, in bytes. */
-export const MOST = 10_000_000;
+/** The largest message that can be sent, in bytes: what the kernel takes. */
+export const MOST = 1 << 20;
+
+/** sizeOf is the size of a text in bytes, counted exactly only where it matters. */
+export function sizeOf(text: string): number {
+	return text.length * 3 < MOST ? text.length : new TextEncoder().encode(text).length;
+}
 
 export type Mode = 'ask' | 'guarded' | 'autonomous';
 
@@ -15,6 +21,9 @@ export class Composer {
 	text = $state('');
 	sending = $state(false);
 	failure = $state.raw<Failure>();
+	readonly attachments: Attachments;
+	/** refused is the size of a paste that was not taken, in bytes; 0 without one. */
+	refused = $state(0);
 	#folder = $state<string>();
 	#mode = $state<Mode>();
 	#model = $state.raw<{ provider: string; model: string }>();
@@ -27,6 +36,7 @@ export class Composer {
 		this.#kernel = live.kernel;
 		this.sessionID = sessionID;
 		this.text = draft(sessionID);
+		this.attachments = new Attachments(live.kernel, live.kept, sessionID);
 	}
 
 	get session() {
@@ -49,27 +59,64 @@ export class Composer {
 		return this.#model?.model ?? (this.session?.model || this.#live.setting('model'));
 	}
 
-	/** bytes is the size of the message, asked only of long ones. */
-	get bytes(): number {
-		return this.text.length * 3 < MOST ? this.text.length : new TextEncoder().encode(this.text).length;
-	}
+	/** bytes is the size of the message. */
+	readonly bytes = $derived(sizeOf(this.text));
 
 	get tooLarge(): boolean {
 		return this.bytes > MOST;
 	}
 
+	/** takes reports whether a paste goes into the field. What is too large to send would only freeze the page there. */
+	takes(pasted: string): boolean {
+		const size = sizeOf(pasted);
+		this.refused = this.bytes + size > MOST ? size : 0;
+		return this.refused === 0;
+	}
+
 	get empty(): boolean {
-		return this.text.trim() === '';
+		return this.text.trim() === '' && this.attachments.empty;
+	}
+
+	get #chosen() {
+		return this.#live.models.get(this.provider, this.model);
+	}
+
+	/** blind are the pictures that the chosen model is known not to see. */
+	get blind() {
+		return this.#chosen?.images === false ? this.attachments.pictures : [];
+	}
+
+	/** seeing are three models that are known to see, those that the person likes first. */
+	get seeing() {
+		const off = new Set(this.#live.models.providers.filter((p) => !p.enabled).map((p) => p.id));
+		const list = this.#live.models.list.filter((m) => m.images && !off.has(m.provider));
+		return list.sort((a, b) => Number(b.favourite) - Number(a.favourite)).slice(0, 3);
+	}
+
+	/** room is how many tokens the chosen model holds at once, 0 while that is not known. */
+	get room(): number {
+		return this.#chosen?.window || this.#chosen?.context_length || 0;
+	}
+
+	get overflows(): boolean {
+		return this.room > 0 && this.attachments.tokens > this.room;
+	}
+
+	/** sendable says that there is something to send, and that all of it can be sent. */
+	get sendable(): boolean {
+		const a = this.attachments;
+		return !this.empty && !this.tooLarge && !a.busy && a.failed.length === 0 && this.blind.length === 0;
 	}
 
 	write(text: string): void {
+		this.refused = 0;
 		this.text = text;
 		keepDraft(this.sessionID, text);
 	}
 
 	async useFolder(path: string): Promise<void> {
 		this.#folder = path;
-		rememberFolder(path);
+		this.#live.kept.usedFolder(path);
 		await this.#patch({ folder: path });
 	}
 
@@ -88,25 +135,28 @@ export class Composer {
 		try {
 			await this.#live.sessions.update(this.sessionID, p);
 		} catch (e) {
-			// The chip shows what is in force, not what was wished.
-			this.#folder = this.#mode = this.#model = undefined;
 			this.failure = failureOf(e);
 		}
+		// The chip shows what is in force, which may be changed elsewhere too, not what was wished.
+		this.#folder = this.#mode = this.#model = undefined;
 	}
 
 	/** send hands the message over. It stays in the field until the kernel has it. */
 	async send(): Promise<Submitted | undefined> {
-		if (this.empty || this.sending || this.tooLarge) return undefined;
+		if (!this.sendable || this.sending) return undefined;
 		const text = this.text;
+		const attached = this.attachments.ready.map((a) => a.id);
 		this.sending = true;
 		this.failure = undefined;
 		try {
 			const m: Submit = { text };
+			if (attached.length > 0) m.attachments = attached;
 			if (this.sessionID) m.session_id = this.sessionID;
 			else Object.assign(m, { folder: this.folder, mode: this.mode, provider: this.provider, model: this.model });
 			const sent = await this.#kernel.agents.submit(m);
 			if (this.text === text) this.write('');
-			if (this.folder) rememberFolder(this.folder);
+			this.attachments.sent(attached);
+			if (this.folder) this.#live.kept.usedFolder(this.folder);
 			return sent;
 		} catch (e) {
 			this.failure = failureOf(e);

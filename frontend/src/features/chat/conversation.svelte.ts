@@ -2,6 +2,8 @@ import type {
 	ChangeSummary,
 	Kernel,
 	Message,
+	Model,
+	Origin,
 	Queued,
 	Run,
 	RunView,
@@ -11,6 +13,7 @@ import type {
 	Submit,
 } from '../../kernel/api.gen';
 import { failureOf, type Event, type Failure } from '../../kernel/transport';
+import { i18n } from '../../ui/i18n/index.svelte';
 
 /** Talk is what a run says at this moment, before its step is closed. */
 export interface Talk {
@@ -44,7 +47,9 @@ export class Conversation {
 	readonly id: string;
 	session = $state.raw<Session>();
 	messages = $state.raw<Message[]>([]);
+	/** runs are those of the branch that is shown. */
 	runs = $state.raw<RunView[]>([]);
+	origin = $state.raw<Origin>();
 	queued = $state.raw<Queued[]>([]);
 	failure = $state.raw<Failure>();
 	loaded = $state(false);
@@ -52,6 +57,8 @@ export class Conversation {
 	talks = $state.raw<Record<string, Talk>>({});
 	/** stopping is the run that was told to stop and has not ended yet. */
 	stopping = $state<string>();
+	/** wanted is a run that is to be brought onto the screen, as one that a search found. */
+	wanted = $state<string>();
 
 	active = $derived(this.runs.findLast((r) => open(r.run)));
 	turns = $derived.by<Turn[]>(() => {
@@ -65,25 +72,41 @@ export class Conversation {
 	#waiting: Record<string, Talk> = {};
 	#frame = 0;
 	#late: Event[] | undefined = [];
+	#reading = 0;
 
 	constructor(kernel: Kernel, id: string) {
 		this.#kernel = kernel;
 		this.id = id;
 	}
 
-	/** load reads the session. Events that come meanwhile are applied to what it returns. */
+	/** load reads the session. */
 	async load(): Promise<void> {
-		this.#late = [];
 		try {
-			this.#take(await this.#kernel.state.session(this.id));
-			this.failure = undefined;
+			await this.#read(() => this.#kernel.state.session(this.id));
 		} catch (e) {
 			this.failure = failureOf(e);
 		}
 		this.loaded = true;
-		const late = this.#late ?? [];
-		this.#late = undefined;
-		for (const e of late) this.#apply(e);
+	}
+
+	/**
+	 * read takes over what ask returns, and applies the events that came meanwhile to it. The newest question wins: what
+	 * becomes of an older one is left alone.
+	 */
+	async #read(ask: () => Promise<SessionView>): Promise<void> {
+		const turn = ++this.#reading;
+		const late: Event[] = (this.#late = []);
+		try {
+			const view = await ask();
+			if (turn === this.#reading) this.#take(view);
+		} catch (e) {
+			if (turn === this.#reading) throw e;
+		} finally {
+			if (turn === this.#reading) {
+				this.#late = undefined;
+				for (const e of late) this.#apply(e);
+			}
+		}
 	}
 
 	#take(v: SessionView): void {
@@ -91,6 +114,8 @@ export class Conversation {
 		this.messages = v.messages ?? [];
 		this.runs = v.runs ?? [];
 		this.queued = v.queued ?? [];
+		this.origin = v.origin;
+		this.failure = undefined;
 	}
 
 	/** receive applies an event of any session; those of others are left alone. */
@@ -105,6 +130,7 @@ export class Conversation {
 		switch (e.kind) {
 			case 'session':
 				this.session = e.data as Session;
+				this.#follow(this.session.head_id);
 				break;
 			case 'run.queued':
 			case 'run.created':
@@ -135,15 +161,26 @@ export class Conversation {
 	}
 
 	#run(r: Run): void {
-		if (!r?.id) return;
-		const known = this.runs.some((v) => v.run.id === r.id);
-		this.runs = known
-			? this.runs.map((v) => (v.run.id === r.id ? { ...v, run: r } : v))
-			: [...this.runs, { run: r, steps: [], changes: [] }];
+		if (!r?.id || r.parent_id) return;
+		if (this.runs.some((v) => v.run.id === r.id)) this.#view(r.id, (v) => ({ ...v, run: r }));
+		else if (r.after_id === this.#head) this.runs = [...this.runs, { run: r, steps: [], changes: [] }];
+		else void this.load(); // it began another branch
 		if (!open(r)) {
 			if (this.stopping === r.id) this.stopping = undefined;
 			this.#hush(r.id);
+			// What a run left open has no end of its own: the kernel knows how it stands.
+			if (this.runs.some((v) => v.run.id === r.id && v.steps.some((s) => s.state !== 'closed'))) void this.load();
 		}
+	}
+
+	/** head is the run at the end of the branch on the screen. */
+	get #head(): string {
+		return this.runs.at(-1)?.run.id ?? '';
+	}
+
+	/** follow shows the branch that was chosen elsewhere. */
+	#follow(head: string): void {
+		if (this.loaded && !this.failure && head !== this.#head) void this.load();
 	}
 
 	#view(runID: string, change: (v: RunView) => RunView): void {
@@ -209,14 +246,34 @@ export class Conversation {
 		await this.#kernel.agents.continue(runID);
 	}
 
-	/** again sends the message of a run once more. */
-	async again(runID: string): Promise<void> {
-		const text = this.runs.find((v) => v.run.id === runID)?.run.text;
-		if (text) await this.send({ text });
+	/** again has a run's message answered once more, beside that run, by another model where one is named. */
+	async again(runID: string, model?: Pick<Model, 'provider' | 'id'>): Promise<void> {
+		const by = model ? { provider: model.provider, model: model.id } : {};
+		await this.send({ instead_of: runID, text: '', ...by });
+	}
+
+	/** edit sends a message in place of that of a run. The run stays, on a branch of its own. */
+	async edit(runID: string, text: string): Promise<void> {
+		await this.send({ instead_of: runID, text });
 	}
 
 	async send(m: Submit): Promise<void> {
 		await this.#kernel.agents.submit({ ...m, session_id: this.id });
+	}
+
+	/** choose shows the branch on which a run stands. */
+	async choose(runID: string): Promise<void> {
+		try {
+			await this.#read(() => this.#kernel.state.chooseBranch(runID));
+		} catch (e) {
+			await this.load(); // this question may have displaced another
+			throw e;
+		}
+	}
+
+	/** branch makes a new conversation of everything up to and with a run, and returns its id. */
+	async branch(runID: string): Promise<string> {
+		return (await this.#kernel.state.branchSession(runID)).id;
 	}
 
 	async unqueue(id: string): Promise<void> {
@@ -231,6 +288,6 @@ export class Conversation {
 
 function textOf(data: unknown): string {
 	if (typeof data === 'string') return data;
-	const d = data as { text?: string; name?: string; sentence?: string } | undefined;
-	return d?.text ?? d?.name ?? d?.sentence ?? '';
+	const d = data as { text?: string; text_ko?: string } | undefined;
+	return i18n.either(d?.text, d?.text_ko);
 }

@@ -14,18 +14,3 @@ export function keepDraft(id: string, text: string): void {
 		localStorage.removeItem(key(id));
 	}
 }
-
-const FOLDERS = 'oxios.folders';
-
-/** recentFolders are the last folders that a conversation worked in, the newest first. */
-export function recentFolders(): string[] {
-	try {
-		return (JSON.parse(localStorage.getItem(FOLDERS) ?? '[]') as string[]).slice(0, 6);
-	} catch {
-		return [];
-	}
-}
-
-export function rememberFolder(path: string): void {
-	localStorage.setItem(FOLDERS, JSON.stringify([path, ...recentFolders().filter((p) => p !== path)].slice(0, 6)));
-}

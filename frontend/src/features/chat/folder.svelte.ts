@@ -1,13 +1,20 @@
 import type { Folder, Kernel } from '../../kernel/api.gen';
-import { failureOf } from '../../kernel/transport';
+import { failureOf, type Failure } from '../../kernel/transport';
+import { i18n } from '../../ui/i18n/index.svelte';
 
 /** Chooser looks at folders as the kernel sees them, and knows which may be worked in. */
 export class Chooser {
 	path = $state('');
 	folder = $state.raw<Folder>();
-	failure = $state('');
+	failure = $state.raw<Failure>();
 
-	refusal = $derived(this.failure || (this.folder?.refused ? this.folder.reason : ''));
+	refusal = $derived(
+		this.failure
+			? i18n.either(this.failure.message, this.failure.message_ko)
+			: this.folder?.refused
+				? i18n.either(this.folder.reason, this.folder.reason_ko)
+				: '',
+	);
 	usable = $derived(!!this.folder && !this.folder.refused && !this.failure);
 	/** inside are the folders in it; the kernel may name them or give their paths too. */
 	inside = $derived.by(() => {
@@ -45,10 +52,10 @@ export class Chooser {
 			const folder = await this.#kernel.exec.folder(path);
 			if (turn !== this.#turn) return;
 			this.folder = folder;
-			this.failure = '';
+			this.failure = undefined;
 			if (write) this.path = folder.display || folder.path;
 		} catch (e) {
-			if (turn === this.#turn) this.failure = failureOf(e).message;
+			if (turn === this.#turn) this.failure = failureOf(e);
 		}
 	}
 }

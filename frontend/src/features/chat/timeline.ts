@@ -1,9 +1,9 @@
-import type { Message, StepView } from '../../kernel/api.gen';
+import type { Attachment, Message, StepView } from '../../kernel/api.gen';
 import type { Turn } from './conversation.svelte';
 
 /** Piece is one thing that the timeline of a run shows, from top to bottom. */
 export type Piece =
-	| { kind: 'person'; id: string; text: string }
+	| { kind: 'person'; id: string; text: string; first: boolean; attached: Attachment[] }
 	| { kind: 'thought'; id: string; text: string; ms: number }
 	| { kind: 'said'; id: string; text: string }
 	| { kind: 'steps'; id: string; groups: Group[] };
@@ -37,7 +37,8 @@ export function fold(steps: StepView[]): Group[] {
 export function piecesOf(turn: Turn): Piece[] {
 	const out: Piece[] = [];
 	const first = turn.messages.find((m) => m.role === 'user');
-	if (first) out.push({ kind: 'person', id: first.id, text: first.content });
+	if (first)
+		out.push({ kind: 'person', id: first.id, text: first.content, first: true, attached: first.attachments ?? [] });
 	let row: StepView[] = [];
 	const close = () => {
 		if (row.length > 0) out.push({ kind: 'steps', id: row[0]!.id, groups: fold(row) });
@@ -51,7 +52,7 @@ export function piecesOf(turn: Turn): Piece[] {
 		}
 		if (s.kind === 'message') {
 			close();
-			out.push({ kind: 'person', id: s.id, text: s.text ?? '' });
+			out.push({ kind: 'person', id: s.id, text: s.text ?? '', first: false, attached: s.attachments ?? [] });
 			continue;
 		}
 		if (s.detail) {

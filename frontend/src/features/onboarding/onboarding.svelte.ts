@@ -1,11 +1,16 @@
 import type { Found, Model, Policy, Provider, TestReport } from '../../kernel/api.gen';
 import type { Live } from '../../kernel/live.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
+import { adviceFor } from './advice';
+
+/** How long it takes until this machine is looked at again while it has no model, in milliseconds. */
+const AGAIN = 3_000;
 
 /** Onboarding finds a model and asks what agents may do. Only this machine is asked without a word from the person. */
 export class Onboarding {
 	step = $state<1 | 2>(1);
 	looking = $state(false);
+	looked = $state(false);
 	found = $state.raw<Found[]>([]);
 	tests = $state.raw<Record<string, TestReport>>({});
 	/** trying is the provider that is being tried. */
@@ -14,10 +19,22 @@ export class Onboarding {
 	policy = $state.raw<Policy>();
 	busy = $state(false);
 
+	/** bare says that nothing here could answer: no server with a model, and no key. */
+	bare = $derived(this.looked && !this.found.some((f) => this.mayAnswer(f)));
+	/** empty is a server that runs, but has no model. */
+	empty = $derived(this.found.find((f) => f.running && (f.provider.models ?? []).length === 0));
+	advice = $derived.by(() => adviceFor(this.#live.status?.memory_mb ?? 0));
+
 	#live: Live;
 
 	constructor(live: Live) {
 		this.#live = live;
+	}
+
+	/** mayAnswer reports whether a provider could be used: it has a key, or it runs here with a model and did not fail. */
+	mayAnswer(f: Found): boolean {
+		if (f.problem || this.tests[f.provider.id]?.error) return false;
+		return !f.provider.local || (f.provider.models ?? []).length > 0;
 	}
 
 	/** look asks this machine. Servers that run here are tried at once; nothing outside is. */
@@ -25,14 +42,52 @@ export class Onboarding {
 		this.looking = true;
 		this.failure = undefined;
 		try {
-			this.found = await this.#live.kernel.infra.discover();
-			await Promise.all(
-				this.found.filter((f) => f.running && f.provider.local && !f.problem).map((f) => this.try(f.provider.id)),
-			);
+			await this.#find();
 		} catch (e) {
 			this.failure = failureOf(e);
 		}
+		this.looked = true;
 		this.looking = false;
+	}
+
+	async #find(): Promise<void> {
+		this.found = await this.#live.kernel.infra.discover();
+		const untried = this.found.filter((f) => f.running && f.provider.local && !f.problem && !this.tests[f.provider.id]);
+		await Promise.all(untried.map((f) => this.try(f.provider.id)));
+	}
+
+	/**
+	 * watch looks again and again while the machine has no model, and goes on with the first that answers and can use
+	 * tools: the person is in a terminal then. It stops when the returned function is called.
+	 */
+	watch(): () => void {
+		const timer = setInterval(() => {
+			if (this.bare && this.step === 1 && !this.looking && !this.busy && this.trying.size === 0) void this.#appear();
+		}, AGAIN);
+		return () => clearInterval(timer);
+	}
+
+	async #appear(): Promise<void> {
+		this.looking = true;
+		try {
+			await this.#find();
+		} catch {
+			return; // it is asked again
+		} finally {
+			this.looking = false;
+		}
+		const ready = this.found.find((f) => {
+			const test = this.tests[f.provider.id];
+			return f.provider.local && test?.answers && !test.error && test.tools !== false;
+		});
+		if (ready && this.step === 1) await this.use(ready.provider);
+	}
+
+	/** again has a provider tried once more, whatever came of it before. */
+	async again(f: Found): Promise<void> {
+		const { [f.provider.id]: _, ...rest } = this.tests;
+		this.tests = rest;
+		await (f.provider.local ? this.look() : this.try(f.provider.id));
 	}
 
 	/** try tests a provider; it reports what failed instead of throwing. */
@@ -80,12 +135,11 @@ export class Onboarding {
 		this.step = 2;
 	}
 
-	/** finish keeps the choices and opens the home. */
-	async finish(mode: string, folder: string): Promise<void> {
+	/** keep keeps the choices. The first start ends with the first answer, see FirstAnswer. */
+	async keep(mode: string, folder: string): Promise<void> {
 		await this.#work(async () => {
 			await this.#live.kernel.infra.setConfig('mode', mode);
 			await this.#live.kernel.infra.setConfig('folder', folder);
-			await this.#live.kernel.infra.finishOnboarding();
 			await this.#live.load();
 		});
 	}

@@ -1,11 +1,14 @@
 /** The sections of the settings, in the order of the list. */
 export const sections = [
+	'general',
 	'models',
 	'permissions',
+	'folders',
 	'language',
 	'appearance',
 	'keyboard',
 	'notifications',
+	'limits',
 	'about',
 ] as const;
 

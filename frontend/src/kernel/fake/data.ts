@@ -59,6 +59,8 @@ export function makeSession(s: Partial<Session> & { id: string; title: string })
 		updated_at: iso(),
 		archived: false,
 		pinned: false,
+		head_id: '',
+		origin_id: '',
 		state: 'done',
 		waiting: 0,
 		cost: local,
@@ -70,6 +72,8 @@ export function makeRun(r: Partial<Run> & { id: string; session_id: string; text
 	return {
 		pid: 7,
 		parent_id: '',
+		after_id: '',
+		copy_of: '',
 		name: 'tidy-downloads',
 		state: 'done',
 		profile: 'operator',
@@ -211,6 +215,7 @@ const words = {
 		steps: ['Looked at 312 files', 'Moved and renamed 26 files', 'Delete 14 old installers'],
 		effect: 'Deletes files in Downloads',
 		claim: '14 installers older than a month, 2.3 GB.',
+		parserFirst: 'TestParseDates fails now and then. Why?',
 		parserAsk: 'TestParseDates fails one run in ten. Find out why and fix it.',
 		parserSteps: ['Ran the test 50 times', 'Edited parse.go', 'Edited parse_test.go', 'Ran it 200 times more'],
 		parserSay:
@@ -246,6 +251,7 @@ const words = {
 		steps: ['파일 312개 확인', '파일 26개를 옮기고 이름 변경', '오래된 설치 파일 14개 삭제'],
 		effect: 'Deletes files in Downloads',
 		claim: '한 달 넘은 설치 파일 14개, 2.3GB입니다.',
+		parserFirst: 'TestParseDates가 가끔 실패해. 왜 그래?',
 		parserAsk: 'TestParseDates가 열 번에 한 번 실패해. 이유를 찾아서 고쳐 줘.',
 		parserSteps: ['테스트 50번 실행', 'parse.go 수정', 'parse_test.go 수정', '테스트 200번 더 실행'],
 		parserSay:
@@ -458,7 +464,11 @@ function conversations(w: World, speech: Speech): void {
 		folder: '/home/minji/src/ledger',
 		updated_at: iso(900_000),
 		cost: paid,
+		head_id: 'r-parser',
 	});
+	const firstRun = makeRun({ id: 'r-parser-1', session_id: done.id, text: t.parserFirst, folder: done.folder });
+	w.messages.push(makeMessage({ session_id: done.id, run_id: firstRun.id, role: 'user', content: t.parserFirst }));
+	w.runs.push({ run: firstRun, steps: [], changes: [] });
 	const doneRun = makeRun({
 		id: 'r-parser',
 		session_id: done.id,
@@ -581,7 +591,7 @@ function conversations(w: World, speech: Speech): void {
 				},
 				31_000,
 			),
-			makeStep({ run_id: doneRun.id, kind: 'model', text: answer }),
+			makeStep({ run_id: doneRun.id, kind: 'model', text: answer, context: 36_400 }),
 		],
 	});
 
@@ -639,6 +649,15 @@ function conversations(w: World, speech: Speech): void {
 	}
 }
 
+const limits: [string, string][] = [
+	['max_tool_calls', '25'],
+	['max_tool_concurrency', '10'],
+	['max_concurrent', '5'],
+	['requests_per_minute', '0'],
+	['exec_timeout_s', '120'],
+	['max_memory_mb', '4096'],
+];
+
 function emptyStatus(): Status {
 	return {
 		version: '0.1.0',
@@ -655,6 +674,7 @@ function emptyStatus(): Status {
 		onboarded: true,
 		has_model: true,
 		demo: false,
+		memory_mb: 15_872,
 	};
 }
 
@@ -674,6 +694,7 @@ function catalogue(w: World): void {
 			provider_name: 'Ollama',
 			context_length: 40_960,
 			tools: true,
+			images: false,
 			reasoning: true,
 			free: true,
 			favourite: true,
@@ -806,7 +827,7 @@ export function makeWorld(speech: Speech, first: boolean): World {
 		status: emptyStatus(),
 		config: {
 			path: '/home/minji/.oxios/config.toml',
-			schema: [],
+			schema: limits.map(([key, value]) => ({ key, type: 'int', default: value, description: '' })),
 			values: {
 				mode: 'guarded',
 				folder: '/home/minji/Oxios',
@@ -817,6 +838,7 @@ export function makeWorld(speech: Speech, first: boolean): World {
 				notifications: 'true',
 				enter_sends: 'true',
 				close_to_tray: 'true',
+				...Object.fromEntries(limits),
 			},
 		},
 	};

@@ -1,5 +1,6 @@
 import type {
 	Approval,
+	Autostart,
 	Cost,
 	KernelError,
 	Message,
@@ -12,6 +13,7 @@ import type {
 	TestReport,
 } from '../api.gen';
 import { Failure, type Event, type Link, type Transport } from '../transport';
+import { attachedScene, Desk } from './attach';
 import {
 	id,
 	iso,
@@ -25,6 +27,7 @@ import {
 	type Speech,
 	type World,
 } from './data';
+import { branchOf, branchScene, copyBranch, endOf, plant, viewOf } from './tree';
 
 const no = (code: string, message: string, hint = '') => new Failure({ code, message, hint } as KernelError);
 const copy = <T>(v: T): T => (v === undefined ? v : (JSON.parse(JSON.stringify(v)) as T));
@@ -45,32 +48,47 @@ interface Options {
 export class FakeTransport implements Transport {
 	readonly world: World;
 	readonly calls: { method: string; args: unknown[] }[] = [];
+	readonly desk = new Desk();
 	#pace: number;
 	#readers = new Set<(e: Event) => void>();
 	#seq = 100;
 	#stopped = new Set<string>();
+	#kept: Record<string, string> = {};
+	#autostart: Autostart = { on: false, entry: '/home/minji/.config/autostart/oxios.desktop' };
+	/** bare is a machine without any model. */
+	#bare = false;
 	#answered = new Map<string, (a: Approval) => void>();
 
 	constructor(o: Options = {}) {
 		this.world = makeWorld(o.speech ?? 'en', o.first ?? false);
+		plant(this.world);
 		this.#pace = o.pace ?? 18;
 		this.#count();
 	}
 
 	static forPage(q: URLSearchParams): FakeTransport {
-		const fake = new FakeTransport({ speech: q.get('lang') === 'ko' ? 'ko' : 'en', first: q.get('scene') === 'first' });
+		const scene = q.get('scene') ?? '';
+		const fake = new FakeTransport({
+			speech: q.get('lang') === 'ko' ? 'ko' : 'en',
+			first: scene === 'first' || scene === 'bare',
+		});
+		fake.#bare = scene === 'bare';
 		const theme = q.get('theme');
 		if (theme) fake.world.config.values.theme = theme;
 		if (q.get('scene') === 'empty') Object.assign(fake.world, { sessions: [], approvals: [], runs: [] });
 		if (q.get('scene') === 'many') fake.#many();
+		if (q.get('scene') === 'attached') attachedScene(fake.world, fake.desk, q.get('lang') === 'ko' ? 'ko' : 'en');
 		if (q.get('scene') === 'problem') fake.#troubles();
+		if (q.get('scene') === 'offline') fake.#offline();
+		if (scene === 'branch') branchScene(fake.world, q.get('lang') === 'ko' ? 'ko' : 'en');
+		plant(fake.world);
 		fake.#count();
 		return fake;
 	}
 
 	async call(method: string, args: unknown[]): Promise<unknown> {
 		this.calls.push({ method, args });
-		const fn = this.#table[method];
+		const fn = this.#table[method] ?? this.desk.calls[method];
 		if (!fn) throw no('not_found', `The scripted kernel knows no call ${method}.`);
 		await Promise.resolve();
 		return copy(await fn(...args));
@@ -151,6 +169,15 @@ export class FakeTransport implements Transport {
 		};
 	}
 
+	#offline(): void {
+		const w = this.world;
+		Object.assign(w.config.values, { provider: 'openai', model: 'gpt-5-mini' });
+		const run = w.runs.find((r) => r.run.state === 'running')!.run;
+		run.provider = 'openai';
+		Object.assign(this.#session(run.session_id), { provider: 'openai', model: 'gpt-5-mini' });
+		w.status.offline = [{ provider: 'openai', name: 'OpenAI', since: iso(90_000), runs: [run.id] }];
+	}
+
 	#session(sid: string): Session {
 		const s = this.world.sessions.find((x) => x.id === sid);
 		if (!s) throw no('not_found', 'There is no such conversation.', 'It may have been deleted.');
@@ -172,21 +199,32 @@ export class FakeTransport implements Transport {
 				const words = q.search.toLowerCase();
 				list = list.flatMap((s) => {
 					const hit = w.messages.find((m) => m.session_id === s.id && m.content.toLowerCase().includes(words));
-					return s.title.toLowerCase().includes(words) || hit ? [{ ...s, snippet: hit?.content.slice(0, 90) }] : [];
+					const found = { ...s, snippet: hit?.content.slice(0, 90), hit_run: hit?.run_id };
+					return s.title.toLowerCase().includes(words) || hit ? [found] : [];
 				});
 			}
 			const from = q.before ? list.findIndex((s) => s.id === q.before) + 1 : 0;
 			return list.slice(from, from + (q.limit ?? 50));
 		},
-		'state.session': (sid: string) => {
-			const w = this.world;
-			const mine = <T extends { session_id: string }>(list: T[]) => list.filter((x) => x.session_id === sid);
-			return {
-				session: this.#session(sid),
-				messages: mine(w.messages),
-				runs: w.runs.filter((r) => r.run.session_id === sid),
-				queued: mine(w.queued),
-			};
+		'state.session': (sid: string) => viewOf(this.world, this.#session(sid)),
+		'state.chooseBranch': (rid: string) => {
+			const s = this.#session(this.#run(rid).run.session_id);
+			if (!branchOf(this.world, s.head_id).some((r) => r.run.id === rid)) {
+				this.#mayFork(s);
+				s.head_id = endOf(this.world, rid);
+				this.emit('session', s, { session_id: s.id });
+			}
+			return viewOf(this.world, s);
+		},
+		'state.branchSession': (rid: string) => {
+			if (['running', 'waiting', 'queued'].includes(this.#run(rid).run.state)) this.#mayFork(undefined);
+			const s = copyBranch(this.world, rid);
+			this.emit('session', s, { session_id: s.id });
+			return s;
+		},
+		'state.exportSession': (sid: string) => {
+			const v = viewOf(this.world, this.#session(sid));
+			return [`# ${v.session.title}`, ...v.messages.map((m) => m.content)].join('\n\n');
 		},
 		'state.updateSession': (sid: string, patch: Partial<Session>) => {
 			const s = Object.assign(this.#session(sid), patch);
@@ -236,6 +274,12 @@ export class FakeTransport implements Transport {
 			return this.#decide(a, { state: 'approved', scope: d.scope });
 		},
 		'security.deny': (aid: string, comment: string) => this.#decide(this.#approval(aid), { state: 'denied', comment }),
+		'security.revoke': (aid: string) => {
+			const a = this.world.approvals.find((x) => x.id === aid && x.state === 'approved');
+			if (!a) throw no('conflict', 'There is nothing to take back.');
+			Object.assign(a, { state: 'canceled', decided_at: iso() });
+			this.emit('approval', a, { run_id: a.request.run_id, session_id: a.request.session_id });
+		},
 		'security.policy': () => ({ ...this.world.policy, mode: this.world.config.values.mode }),
 		'security.tools': () => this.world.tools,
 		'security.setTool': (name: string, on: boolean) => {
@@ -256,6 +300,8 @@ export class FakeTransport implements Transport {
 			this.emit('config', this.world.config);
 			return this.world.config;
 		},
+		'infra.autostart': () => this.#autostart,
+		'infra.setAutostart': (on: boolean) => (this.#autostart = { ...this.#autostart, on }),
 		'infra.providers': () =>
 			this.world.providers.map((p) => ({ ...p, models: this.world.models.filter((m) => m.provider === p.id) })),
 		'infra.models': (q: { search?: string }) => this.world.models.filter((m) => m.id.includes(q.search ?? '')),
@@ -334,6 +380,9 @@ export class FakeTransport implements Transport {
 				demo: true,
 			});
 			Object.assign(this.world.status, { demo: true, has_model: true });
+			Object.assign(this.world.config.values, { provider: 'demo', model: 'demo' });
+			this.emit('config', this.world.config);
+			this.emit('provider', p);
 			this.#announce();
 			return p;
 		},
@@ -342,6 +391,15 @@ export class FakeTransport implements Transport {
 			this.#announce();
 		},
 		'infra.reportFocus': () => undefined,
+		'infra.reconnect': () => {
+			delete this.world.status.offline;
+			this.#announce();
+			return this.world.status;
+		},
+		'infra.kept': () => this.#kept,
+		'infra.keep': (key: string, value: string) => {
+			this.#kept[key] = value;
+		},
 	};
 
 	#approval(aid: string): Approval {
@@ -387,11 +445,14 @@ export class FakeTransport implements Transport {
 			reason: refused ? 'Keys live there. Agents never work in it.' : '',
 			parent: full === '/' ? '' : full.split('/').slice(0, -1).join('/') || '/',
 			entries: (inside[full] ?? []).map((name) => ({ name, path: `${full}/${name}` })),
+			files: full.endsWith('Downloads') ? 214 : full.endsWith('Oxios') ? 3 : 0,
+			git: full.startsWith(`${home}/src/`),
 		};
 	}
 
 	async #discover() {
 		await this.#rest(20);
+		if (this.#bare) return [];
 		const base = { kind: 'ollama', local: true, enabled: true, source: 'discovered', running: true, demo: false };
 		const models = (p: string, name: string, ...ids: string[]): Model[] =>
 			ids.map((m) => ({
@@ -462,14 +523,26 @@ export class FakeTransport implements Transport {
 		this.emit('step', s, { run_id: s.run_id, session_id: this.#run(s.run_id).run.session_id });
 	}
 
+	#working(sid: string): boolean {
+		const states = ['running', 'waiting', 'queued'];
+		return this.world.runs.some((r) => r.run.session_id === sid && states.includes(r.run.state));
+	}
+
+	#mayFork(s: Session | undefined): void {
+		if (!s || this.#working(s.id))
+			throw no('busy', 'An agent is at work in this conversation. Nothing was changed.', 'Wait until it is done.');
+	}
+
 	#submit(m: Submit) {
 		const w = this.world;
-		const text = m.text ?? '';
-		if (text.length > 10_000_000)
-			throw no('too_large', 'The message is over 10 MB.', 'Shorten it, or save it as a file.');
+		const old = m.instead_of ? this.#run(m.instead_of).run : undefined;
+		const text = m.text || old?.text || '';
+		const attachments = this.desk.of(m.attachments ?? []);
+		if (text.length > 1 << 20) throw no('too_large', 'The message is over 1 MB.', 'Shorten it, or save it as a file.');
 		let s = m.session_id ? this.#session(m.session_id) : undefined;
-		if (s && w.runs.some((r) => r.run.session_id === s!.id && ['running', 'waiting', 'queued'].includes(r.run.state))) {
-			const q = { id: id('q'), session_id: s.id, text, created_at: iso() };
+		if (old) this.#mayFork(s);
+		if (s && this.#working(s.id)) {
+			const q = { id: id('q'), session_id: s.id, text, created_at: iso(), attachments };
 			w.queued.push(q);
 			this.emit(
 				'queue',
@@ -481,7 +554,7 @@ export class FakeTransport implements Transport {
 		if (!s) {
 			s = makeSession({
 				id: id('s'),
-				title: text.split('\n')[0]!.slice(0, 60),
+				title: (text || attachments[0]?.name || '').split('\n')[0]!.slice(0, 60),
 				folder: m.folder || w.config.values.folder!,
 				mode: m.mode || 'guarded',
 				model: m.model || w.config.values.model || 'demo',
@@ -501,22 +574,25 @@ export class FakeTransport implements Transport {
 				started_at: iso(),
 				ended_at: undefined,
 				folder: s.folder,
-				model: s.model,
-				provider: s.provider,
+				model: (old && m.model) || s.model,
+				provider: (old && m.provider) || s.provider,
 				mode: s.mode,
 				turns: 0,
 				name: 'run',
+				after_id: old ? old.after_id : s.head_id,
 			}),
 			steps: [],
 			changes: [],
 		};
 		w.runs.push(r);
+		s.head_id = r.run.id;
 		const of = { run_id: r.run.id, session_id: s.id };
-		const msg = makeMessage({ session_id: s.id, run_id: r.run.id, role: 'user', content: text, at: iso() });
+		const said = makeMessage({ session_id: s.id, run_id: r.run.id, role: 'user', content: text, at: iso() });
+		const msg = { ...said, attachments: attachments.length > 0 ? attachments : (old?.attachments ?? []) };
 		w.messages.push(msg);
-		this.emit('session', s, of);
-		this.emit('run.created', r.run, of);
 		this.emit('message', msg, of);
+		this.emit('run.created', r.run, of);
+		this.emit('session', s, of);
 		this.emit('run.started', r.run, of);
 		this.#announce();
 		void this.#play(r, text);
@@ -556,6 +632,7 @@ export class FakeTransport implements Transport {
 					outcome: 'ok',
 					text: said,
 					detail: thought,
+					context: 2100 + 400 * r.steps.length,
 					thought_ms: thought ? 1200 : 0,
 					closed_at: iso(),
 				});

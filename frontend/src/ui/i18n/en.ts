@@ -1,3 +1,7 @@
+import { attach } from './attach.en';
+import { branches } from './branches.en';
+import { frame } from './frame.en';
+
 const rules = new Intl.PluralRules('en');
 
 /** n returns the form for a number: one file, 2 files. */
@@ -8,14 +12,18 @@ function n(count: number, one: string, other: string): string {
 
 /** en holds every word of the page. ko has the same keys, which the compiler checks. */
 export const en = {
+	...attach,
+	...branches,
+	...frame,
 	app: {
 		loading: 'Starting',
-		signIn: 'Open Oxios with the link that oxios serve prints',
-		signInWhy: 'The link carries a code that works once. This page alone gives no one access.',
+		signIn: 'Open Oxios with the address that oxios address prints',
+		signInWhy: 'That address carries a code that works once. This page alone gives no one access.',
 		signInHow: 'In a terminal, run this and open the address that it prints:',
 		lost: 'Not connected to Oxios',
 		lostWhy: 'It is tried again by itself. Runs go on without this page.',
 		failed: 'Oxios could not be reached',
+		closed: 'Oxios cannot open its data',
 		retry: 'Try again',
 	},
 	views: { label: 'Views', chat: 'Chat', settings: 'Settings' },
@@ -92,22 +100,6 @@ export const en = {
 	},
 	home: {
 		title: 'What should be done?',
-		starters: {
-			look: 'Look around this folder',
-			lookHint: 'Lists what is there, changes nothing',
-			note: 'Write a note',
-			noteHint: 'One file in this folder, shown as a diff',
-			explain: 'Explain this folder',
-			explainHint: 'Reads the important files first',
-			check: 'Check what is installed',
-			checkHint: 'Asks before it changes anything',
-		},
-		prompts: {
-			look: 'Look around this folder and tell me briefly what is in it. Change nothing.',
-			note: 'Write a short note into notes.md: ',
-			explain: 'Explain what this folder is about. Read the important files first, and name them. Change nothing.',
-			check: 'Check which programming tools are installed on this machine, with their versions.',
-		},
 	},
 	composer: {
 		label: 'Message',
@@ -139,7 +131,9 @@ export const en = {
 		noSubFolders: 'No folders inside.',
 		notThere: 'This folder does not exist yet. It is made with the first file.',
 		tooLarge: (size: string) =>
-			`This message is ${size}; at most 10 MB can be sent. It is kept here: shorten it, or save it as a file and name the file.`,
+			`This message is ${size}; at most 1 MB can be sent. It is kept here: shorten it, or save it as a file and name the file.`,
+		refused: (size: string) =>
+			`What you pasted is ${size}; at most 1 MB can be sent. It was not added, and what you wrote is kept. Save it as a file in the folder and name the file.`,
 		contained: 'contained',
 		limited: 'limits only',
 		open: 'not contained',
@@ -189,14 +183,17 @@ export const en = {
 		cutWhy: 'What came is kept above. No step of the unfinished part was run.',
 		failed: 'The run failed',
 		failedWhy: 'What came is kept above.',
+		keptMessage: 'Your message is kept.',
+		keptAll: 'Your message and what came are kept.',
+		lost: 'Not connected to Oxios, so what this run does now is not known. What it finished is kept.',
 		forced: 'The step limit was reached',
-		forcedWhy: 'The answer was given with what was known by then.',
+		forcedWhy: 'Every step is kept. The answer was given with what was known by then; it can go on from here.',
 		interrupted: 'Oxios was closed during this run',
 		interruptedWhy: 'Everything up to the last finished step is kept.',
 		continue: 'Continue',
 		askAgain: 'Ask again',
 		unknownStep: 'One step may or may not have run',
-		unknownStepWhy: (title: string) => `Oxios ended while “${title}” was under way. Look there before you go on.`,
+		unknownStepWhy: (title: string) => `“${title}” was under way when the run ended. Look there before you go on.`,
 		filesChanged: (count: number) => n(count, 'file changed', 'files changed'),
 		review: 'Review',
 		openDiff: (path: string) => `Show the diff of ${path}`,
@@ -232,6 +229,7 @@ export const en = {
 			context_length: 'The conversation is too long for this model',
 			network: 'The model does not answer',
 			model_refusal: 'The model declined to answer',
+			refused: 'The run was ended',
 			unknown_model: 'The provider does not know this model',
 			stream_cut: 'The answer was cut off',
 			provider: 'The provider reported an error',
@@ -246,6 +244,9 @@ export const en = {
 		once: 'Approve once',
 		run: 'Approve for this run',
 		runWhy: 'Covers this very call only, until the run ends.',
+		granted: 'Approved for this run',
+		takeBack: 'Take back',
+		takeBackWhy: 'The same call asks again from now on. What has run stays.',
 		deny: 'Deny',
 		denyWhy: 'Why not? The agent reads it. May stay empty.',
 		comment: 'Comment for the agent',
@@ -298,8 +299,11 @@ export const en = {
 	},
 	settings: {
 		title: 'Settings',
+		general: 'General',
 		models: 'Models',
 		permissions: 'Permissions',
+		folders: 'Folders',
+		limits: 'Limits',
 		language: 'Language',
 		appearance: 'Appearance',
 		keyboard: 'Keyboard',
@@ -307,7 +311,6 @@ export const en = {
 		about: 'About',
 		error: 'The settings could not be read',
 		configProblem: 'config.toml has an error',
-		configKept: 'The last good settings are in force.',
 	},
 	models: {
 		add: 'Add provider',
@@ -407,6 +410,10 @@ export const en = {
 		never_touched: 'Never touched',
 		useTool: (name: string) => `Tool ${name}`,
 	},
+	general: {
+		autostart: 'Start with the system',
+		autostartWhy: 'When you log in, Oxios starts hidden in the tray.',
+	},
 	language: {
 		title: 'Language',
 		auto: 'As the system says',
@@ -475,13 +482,9 @@ export const en = {
 		foundServer: (address: string) => `Found at ${address}.`,
 		testing: 'Trying it with one short message',
 		another: 'Another provider, or a key',
-		nothing: 'No model was found on this machine',
-		nothingWhy: 'Start Ollama, LM Studio or llama.cpp and look again, or enter a key.',
 		noModel: 'No model yet?',
 		demo: 'Try the offline demo',
 		demoWhy: 'scripted answers, no language model',
-		step1: '1 of 2. Next: what agents may do without asking',
-		step2: '2 of 2',
 		title2: 'What may agents do without asking?',
 		lead2: 'You can change it at any time, for each conversation.',
 		folder: 'Folder to work in',
@@ -497,6 +500,8 @@ export const en = {
 		closed_to_tray: 'Oxios went on in the tray when you closed the window.',
 		minimised: 'This system has no tray, so closing minimises the window.',
 		gap: 'Some news was missed; the page was read again.',
+		chat_copied: 'The conversation is on the clipboard.',
+		not_copied: 'Nothing could be put on the clipboard.',
 	} as Record<string, string>,
 	units: {
 		ms: (v: string) => `${v} ms`,

@@ -1,16 +1,23 @@
+import { attach } from './attach.ko';
+import { branches } from './branches.ko';
 import type { Dictionary } from './en';
+import { frame } from './frame.ko';
 
 const f = (count: number) => count.toLocaleString('ko');
 
 export const ko: Dictionary = {
+	...attach,
+	...branches,
+	...frame,
 	app: {
 		loading: '시작하는 중',
-		signIn: 'oxios serve가 알려 준 주소로 여십시오',
+		signIn: 'oxios address가 알려 준 주소로 여십시오',
 		signInWhy: '그 주소에는 한 번만 쓰는 코드가 들어 있습니다. 이 페이지만으로는 아무도 들어올 수 없습니다.',
 		signInHow: '터미널에서 아래 명령을 실행하고 출력된 주소를 여십시오.',
 		lost: 'Oxios와 연결되지 않음',
 		lostWhy: '저절로 다시 연결합니다. 실행 중인 일은 이 페이지 없이도 계속됩니다.',
 		failed: 'Oxios에 연결하지 못했습니다',
+		closed: 'Oxios가 데이터를 열 수 없습니다',
 		retry: '다시 시도',
 	},
 	views: { label: '보기', chat: '대화', settings: '설정' },
@@ -87,22 +94,6 @@ export const ko: Dictionary = {
 	},
 	home: {
 		title: '무엇을 할까요?',
-		starters: {
-			look: '이 폴더 둘러보기',
-			lookHint: '알려 주기만 하고 바꾸지 않습니다',
-			note: '메모 쓰기',
-			noteHint: '이 폴더에 파일 하나, 바뀐 내용 확인 가능',
-			explain: '이 폴더 설명',
-			explainHint: '중요한 파일부터 읽습니다',
-			check: '설치된 도구 확인',
-			checkHint: '바꿀 수 있는 명령은 먼저 묻습니다',
-		},
-		prompts: {
-			look: '이 폴더를 둘러보고 무엇이 있는지 짧게 알려 줘. 아무것도 바꾸지 마.',
-			note: 'notes.md에 짧은 메모를 써 줘: ',
-			explain: '이 폴더가 무엇인지 설명해 줘. 중요한 파일을 먼저 읽고 이름을 밝혀 줘. 아무것도 바꾸지 마.',
-			check: '이 컴퓨터에 설치된 개발 도구와 버전을 확인해 줘.',
-		},
 	},
 	composer: {
 		label: '메시지',
@@ -134,7 +125,9 @@ export const ko: Dictionary = {
 		noSubFolders: '하위 폴더가 없습니다.',
 		notThere: '아직 없는 폴더입니다. 첫 파일을 쓸 때 만들어집니다.',
 		tooLarge: (size) =>
-			`메시지가 ${size}입니다. 10MB까지 보낼 수 있습니다. 내용은 여기 그대로 있으니 줄이거나, 파일로 저장하고 그 이름을 적어 주십시오.`,
+			`메시지가 ${size}입니다. 1MB까지 보낼 수 있습니다. 내용은 여기 그대로 있으니 줄이거나, 파일로 저장하고 그 이름을 적어 주십시오.`,
+		refused: (size) =>
+			`붙여 넣은 글이 ${size}입니다. 1MB까지 보낼 수 있어 넣지 않았고, 쓰던 글은 그대로 있습니다. 폴더에 파일로 저장하고 그 이름을 적어 주십시오.`,
 		contained: '격리됨',
 		limited: '제한만 있음',
 		open: '격리 없음',
@@ -184,14 +177,17 @@ export const ko: Dictionary = {
 		cutWhy: '여기까지 온 내용은 위에 남아 있습니다. 끝나지 않은 부분은 실행하지 않았습니다.',
 		failed: '실행하지 못했습니다',
 		failedWhy: '여기까지 온 내용은 위에 남아 있습니다.',
+		keptMessage: '보낸 메시지는 남아 있습니다.',
+		keptAll: '보낸 메시지와 여기까지의 내용은 남아 있습니다.',
+		lost: 'Oxios와 연결이 끊겨 이 실행이 지금 어떤지 알 수 없습니다. 끝난 것은 남아 있습니다.',
 		forced: '단계 한도에 이르렀습니다',
-		forcedWhy: '그때까지 알아낸 것으로 답했습니다.',
+		forcedWhy: '모든 단계가 남아 있습니다. 그때까지 알아낸 것으로 답했으며, 여기서 이어 갈 수 있습니다.',
 		interrupted: '실행 중에 Oxios가 종료되었습니다',
 		interruptedWhy: '마지막으로 끝난 단계까지 모두 남아 있습니다.',
 		continue: '이어서 하기',
 		askAgain: '다시 요청',
 		unknownStep: '실행되었는지 알 수 없는 단계가 있습니다',
-		unknownStepWhy: (title) => `‘${title}’ 도중에 Oxios가 종료되었습니다. 계속하기 전에 결과를 확인해 주십시오.`,
+		unknownStepWhy: (title) => `‘${title}’ 도중에 실행이 끝났습니다. 계속하기 전에 결과를 확인해 주십시오.`,
 		filesChanged: (count) => `파일 ${f(count)}개 변경`,
 		review: '검토',
 		openDiff: (path) => `${path} 변경 내용 보기`,
@@ -227,6 +223,7 @@ export const ko: Dictionary = {
 			context_length: '이 모델에는 대화가 너무 깁니다',
 			network: '모델이 응답하지 않습니다',
 			model_refusal: '모델이 답변을 거부했습니다',
+			refused: '실행이 중단되었습니다',
 			unknown_model: '제공자에 없는 모델입니다',
 			stream_cut: '답변이 끊겼습니다',
 			provider: '제공자가 오류를 알려 왔습니다',
@@ -241,6 +238,9 @@ export const ko: Dictionary = {
 		once: '한 번 승인',
 		run: '이 실행 동안 승인',
 		runWhy: '실행이 끝날 때까지 똑같은 호출에만 적용됩니다.',
+		granted: '이 실행 동안 승인됨',
+		takeBack: '승인 취소',
+		takeBackWhy: '같은 호출도 이제부터 다시 묻습니다. 이미 실행한 것은 그대로입니다.',
 		deny: '거절',
 		denyWhy: '이유를 적으면 에이전트가 읽습니다. 비워 두어도 됩니다.',
 		comment: '에이전트에게 남길 말',
@@ -292,8 +292,11 @@ export const ko: Dictionary = {
 	},
 	settings: {
 		title: '설정',
+		general: '일반',
 		models: '모델',
 		permissions: '권한',
+		folders: '폴더',
+		limits: '한도',
 		language: '언어',
 		appearance: '화면',
 		keyboard: '키보드',
@@ -301,7 +304,6 @@ export const ko: Dictionary = {
 		about: '정보',
 		error: '설정을 읽지 못했습니다',
 		configProblem: 'config.toml에 오류가 있습니다',
-		configKept: '마지막으로 올바른 설정이 적용됩니다.',
 	},
 	models: {
 		add: '제공자 추가',
@@ -400,6 +402,10 @@ export const ko: Dictionary = {
 		never_touched: '건드리지 않는 곳',
 		useTool: (name) => `${name} 도구`,
 	},
+	general: {
+		autostart: '시스템과 함께 시작',
+		autostartWhy: '로그인하면 Oxios가 트레이에 숨은 채 시작합니다.',
+	},
 	language: {
 		title: '언어',
 		auto: '시스템 설정에 따름',
@@ -468,13 +474,9 @@ export const ko: Dictionary = {
 		foundServer: (address) => `${address}에서 찾았습니다.`,
 		testing: '짧은 메시지로 시험하는 중',
 		another: '다른 제공자 또는 키',
-		nothing: '이 컴퓨터에서 모델을 찾지 못했습니다',
-		nothingWhy: 'Ollama, LM Studio, llama.cpp 중 하나를 실행하고 다시 찾거나 키를 입력해 주십시오.',
 		noModel: '아직 모델이 없습니까?',
 		demo: '오프라인 데모',
 		demoWhy: '정해진 답변이며 언어 모델이 아닙니다',
-		step1: '2단계 중 1단계. 다음: 묻지 않고 해도 되는 일',
-		step2: '2단계 중 2단계',
 		title2: '묻지 않고 해도 되는 일은 어디까지인가요?',
 		lead2: '언제든 바꿀 수 있고, 대화마다 다르게 정할 수 있습니다.',
 		folder: '일할 폴더',
@@ -490,6 +492,8 @@ export const ko: Dictionary = {
 		closed_to_tray: '창을 닫은 뒤에도 Oxios는 트레이에서 계속 실행되었습니다.',
 		minimised: '이 시스템에는 트레이가 없어, 창을 닫으면 최소화됩니다.',
 		gap: '놓친 소식이 있어 화면을 다시 읽었습니다.',
+		chat_copied: '대화를 클립보드에 복사했습니다.',
+		not_copied: '클립보드에 복사하지 못했습니다.',
 	},
 	units: {
 		ms: (v) => `${v}ms`,

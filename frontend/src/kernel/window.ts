@@ -1,0 +1,53 @@
+// What the desktop's window does for the page beside the kernel. In a browser none of it is there.
+import { failureOf } from './transport';
+import { inWindow } from './wails';
+
+export { inWindow };
+
+interface Window {
+	go?: { desktop?: { Window?: Record<string, (argsJSON: string) => Promise<string>> } };
+	runtime?: { OnFileDrop?(fn: (x: number, y: number, paths: string[]) => void, useDropTarget: boolean): void };
+}
+
+const page = globalThis as unknown as Window;
+
+async function call(name: string, args: unknown[]): Promise<unknown> {
+	try {
+		const answer = await page.go?.desktop?.Window?.[name]?.(JSON.stringify(args));
+		return answer ? JSON.parse(answer) : undefined;
+	} catch (e) {
+		throw failureOf(e);
+	}
+}
+
+/** pickFiles shows the system's dialog and returns the paths that were chosen. */
+export async function pickFiles(title: string): Promise<string[]> {
+	return ((await call('PickFiles', [title])) as string[] | undefined) ?? [];
+}
+
+/** pickFolder shows the system's dialog and returns the path that was chosen, or "". */
+export async function pickFolder(title: string): Promise<string> {
+	return ((await call('PickFolder', [title])) as string | undefined) ?? '';
+}
+
+/** clipboardPicture returns the picture on the clipboard, which WebKitGTK keeps from its pages. */
+export async function clipboardPicture(): Promise<File | undefined> {
+	const data = (await call('ClipboardPicture', [])) as string | undefined;
+	if (!data) return undefined;
+	const bytes = Uint8Array.from(atob(data), (c) => c.charCodeAt(0));
+	return new File([bytes], 'clipboard.png', { type: 'image/png' });
+}
+
+type Dropped = (paths: string[]) => void;
+let takers: Dropped[] | undefined;
+
+/** ondropped calls fn with the paths of files that are dropped on the window, until another one or the returned function. */
+export function ondropped(fn: Dropped): () => void {
+	if (!takers) {
+		takers = [];
+		// It can be registered once only, and Windows tells no paths without it.
+		page.runtime?.OnFileDrop?.((_x, _y, paths) => takers?.at(-1)?.(paths), false);
+	}
+	takers.push(fn);
+	return () => (takers = takers?.filter((t) => t !== fn));
+}

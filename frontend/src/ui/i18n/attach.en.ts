@@ -1,0 +1,48 @@
+/** attach holds the words of what a person puts beside a message. */
+export const attach = {
+	attach: {
+		button: 'Attach',
+		files: 'Files',
+		filesHint: 'Pictures, PDF, Word and text files are sent along',
+		folder: 'Folder',
+		folderHint: 'The agent learns its path, and looks into it with its tools',
+		folderTitle: 'Attach a folder',
+		folderUse: 'Attach this folder',
+		list: 'Attachments',
+		remove: (name: string) => `Remove ${name}`,
+		removeHint: 'Delete removes it',
+		open: (name: string) => `Open ${name}`,
+		sending: (percent: number) => `${percent} %`,
+		reading: 'Reading',
+		tokens: (count: string) => `≈ ${count} tokens`,
+		pages: (count: number) => (count === 1 ? '1 page' : `${count} pages`),
+		byPath: 'by its path',
+		asText: 'Put into the message as text',
+		pasted: 'Pasted text',
+		drop: 'Drop it to attach it',
+		wait: 'It is sent when the attachments are there.',
+		blind: (name: string, model: string) => `${name} is a picture, and ${model} does not see pictures.`,
+		sees: 'These models see:',
+		noneSees: 'No model here is known to see. Add one, or remove the picture.',
+		tooLong: (tokens: string, model: string, window: string) =>
+			`The attachments take about ${tokens} tokens; ${model} holds ${window} at once. Choose a model with a larger window, or remove something.`,
+		gone: (name: string) => `${name} was kept for 7 days without being sent, and then removed. Attach it again.`,
+		unreadable: (name: string) =>
+			`${name} cannot be read any more: it was moved, changed, or it is a folder. Attach it again; a folder by the button.`,
+		facts: (kind: string, size: string) => `${kind}, ${size}`,
+		kinds: {
+			image: 'Picture',
+			pdf: 'PDF',
+			docx: 'Word document',
+			text: 'Text',
+			paste: 'Pasted text',
+			folder: 'Folder',
+			file: 'File',
+		} as Record<string, string>,
+		what: 'This is what the model gets.',
+		whatImage: (width: number, height: number) =>
+			`${width} × ${height} pixels: this is what the model gets, without the details that cameras add.`,
+		whatPath: 'The model gets this path alone. The agent looks there with its tools, as its rights allow.',
+		loading: 'Opening',
+	},
+};

@@ -1,0 +1,42 @@
+import type { branches as en } from './branches.en';
+
+export const branches: typeof en = {
+	branches: {
+		edit: '고치기',
+		editLabel: '고친 메시지',
+		editWhy:
+			'새 버전으로 보내며, 지금 메시지와 답은 그대로 남습니다. 파일은 되돌리지 않으므로 에이전트가 바꾼 내용도 그대로입니다.',
+		copyMessage: '메시지 복사',
+		branch: '여기까지를 새 대화로 이어 가기',
+		versions: '이 메시지의 버전',
+		previous: (at, of) => `이전 버전 (지금 ${of}개 중 ${at}번째)`,
+		next: (at, of) => `다음 버전 (지금 ${of}개 중 ${at}번째)`,
+		place: (at, of) => `${at} / ${of}`,
+		edited: '고침',
+		regenerate: '다시 답하기',
+		again: (model) => `${model} 모델로 다시`,
+		againWhy: '지금 답은 다른 버전으로 남습니다. 파일은 되돌리지 않습니다.',
+		another: '이번 답만 다른 모델로',
+		busy: '에이전트가 끝나거나 멈춘 뒤에 할 수 있습니다',
+		modelChanged: '모델 변경',
+		modelFrom: (from, to) => `${from} → ${to}`,
+		asText: '도구를 쓰지 못해 앞선 단계를 글로 전달합니다',
+		from: '갈라져 나온 대화:',
+		fromDeleted: '갈라져 나온 대화는 삭제되었습니다',
+		copyChat: '대화를 Markdown으로 복사',
+		copyTable: '표 복사',
+		tableMarkdown: 'Markdown으로',
+		tableRows: '스프레드시트용으로',
+	},
+	context: {
+		name: (share) => `컨텍스트: ${share}`,
+		used: (percent) => `${percent}% 사용`,
+		tokens: (count) => `${count} 토큰`,
+		title: '컨텍스트',
+		figures: (used, window) => `${window} 토큰 중 ${used}`,
+		of: (model) => `마지막 답 기준, ${model} 모델`,
+		unknown: (model) => `${model} 모델이 얼마나 담을 수 있는지 알 수 없습니다.`,
+		near: '거의 가득 참',
+		nearWhy: '곧 모델이 대화를 다 읽지 못합니다. 새 대화를 시작하거나 앞선 답에서 새 대화로 이어 가십시오.',
+	},
+};

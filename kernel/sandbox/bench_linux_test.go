@@ -1,0 +1,64 @@
+package sandbox
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"oxios/kernel/sys"
+)
+
+// BenchmarkCommand is what the sandbox adds to a command that does nothing, at
+// levels 2 and 0: to the first one, and to one that follows another after the
+// pause that a model's turn makes. The control starts the command alone. Goal:
+// at most 2 ms for one that follows. The helper is $OXIOS_BIN where it is set, as
+// the start of that binary is a part of the first command; else it is the tests'
+// own, which starts faster.
+func BenchmarkCommand(b *testing.B) {
+	const rounds, pause = 31, 20 * time.Millisecond
+	r := New(Config{Helper: cmp.Or(os.Getenv("OXIOS_BIN"), helper)})
+	defer r.Close()
+	r.Probe(b.Context())
+	dir := b.TempDir()
+	contained := func(level sys.Isolation) func() error {
+		return func() error {
+			_, err := r.Run(b.Context(), Spec{Argv: []string{"/bin/true"}, Dir: dir, Level: level})
+			return err
+		}
+	}
+	took := map[string][]time.Duration{}
+	measure := func(name string, run func() error) {
+		time.Sleep(pause)
+		start := time.Now()
+		if err := run(); err != nil {
+			b.Fatal(err)
+		}
+		took[name] = append(took[name], time.Since(start))
+	}
+	for b.Loop() {
+		clear(took)
+		for range rounds {
+			measure("raw", exec.Command("/bin/true").Run)
+			for _, level := range []sys.Isolation{sys.IsolationPartial, sys.IsolationNone} {
+				name := fmt.Sprint("level", int(level))
+				r.keepSpare()
+				measure(name, contained(level))
+				time.Sleep(pause)
+				r.dropSpare()
+				measure(name+"_first", contained(level))
+			}
+		}
+	}
+	median := func(name string) float64 {
+		slices.Sort(took[name])
+		return float64(took[name][rounds/2].Microseconds())
+	}
+	for name := range took {
+		b.ReportMetric(median(name), name+"_us")
+	}
+	b.ReportMetric(median("level2")-median("raw"), "added_us(goal<=2000)")
+}
