@@ -191,7 +191,11 @@ func (a *AgentsAPI) Run(ctx context.Context, id string) (RunView, error) {
 		if err != nil {
 			return RunView{}, err
 		}
-		return a.k.runView(ctx, r)
+		steps, err := a.k.store.Steps(ctx, r.ID)
+		if err != nil {
+			return RunView{}, err
+		}
+		return a.k.runView(ctx, r, steps, true)
 	})
 }
 

@@ -434,7 +434,7 @@ func TestAttachmentsGoWithTheLastConversationThatHasThem(t *testing.T) {
 		if err != nil || len(v.Messages[0].Attachments) != 1 {
 			t.Errorf("conversation %d does not show it: %v", i, err)
 		}
-		if err := state.DeleteSession(t.Context(), session); err != nil {
+		if _, err := state.DeleteSession(t.Context(), session); err != nil {
 			t.Fatal(err)
 		}
 	}

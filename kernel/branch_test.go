@@ -327,7 +327,7 @@ func TestConversationIsBranchedFromHereWithALinkBack(t *testing.T) {
 	if err != nil || second.Title != "note one (branch 2)" {
 		t.Errorf("got title %q, %v, want it counted", second.Title, err)
 	}
-	if err := c.Person().State.DeleteSession(t.Context(), c.id); err != nil {
+	if _, err := c.Person().State.DeleteSession(t.Context(), c.id); err != nil {
 		t.Fatal(err)
 	}
 	if v := branch.view(); v.Origin == nil || v.Origin.Title != "" || len(v.Runs) != 3 {

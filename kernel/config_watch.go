@@ -45,7 +45,8 @@ func (k *Kernel) watchConfig(ctx context.Context) error {
 				settle.Reset(configSettle)
 			}
 			continue
-		case <-failures: // some changes were lost
+		case err := <-failures:
+			k.log.Debug("Some changes of config.toml may have been missed; it is read now", "error", err)
 		case <-settle.C:
 		case <-poll.C:
 		}

@@ -23,6 +23,7 @@
 //	changes.go    what a run changed
 //	infra.go      events, status; doctor.go; providers.go: models as the settings show them
 //	engine.go     providers and models as runs use them; model.go: one guarded call
+//	autostart.go  starting with the system; page.go: the address of the page that serve shows
 //
 // A package may import: sys, event, store, llm, sandbox, document,
 // limit, security, agent. Tools and faces import this package, never the other way round.

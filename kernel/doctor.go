@@ -90,7 +90,7 @@ func (k *Kernel) checkDatabase(ctx context.Context) Check {
 }
 
 func (k *Kernel) checkAudit(ctx context.Context) Check {
-	r, err := k.audit.Verify(ctx)
+	r, err := k.audit.VerifyAll(ctx, k.opts.Home)
 	switch {
 	case err != nil:
 		return Check{Name: "audit", State: CheckFail, Detail: sys.TextOf(err)}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -46,6 +47,9 @@ type Options struct {
 	Env      func(string) string
 	LoginEnv func(ctx context.Context) ([]string, error)
 
+	// Undo is how long a deletion can be undone; default 10 s.
+	Undo time.Duration
+
 	// NoDiscovery keeps the kernel from asking the machine's ports for model
 	// servers; for tests.
 	NoDiscovery bool
@@ -73,6 +77,8 @@ type Kernel struct {
 	demo      demoServer
 	network   *network
 	cmds      *commands
+	discards  *discards
+	housework sync.Mutex // held while a backup, a restore or a cleaning is under way
 	unwritten *unwritten
 	attached  *attachments
 
@@ -105,6 +111,7 @@ func (k *Kernel) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return k.approvals.Run(ctx) })
 	g.Go(func() error { return k.watchConfig(ctx) })
+	g.Go(func() error { return k.watchDiscards(ctx) })
 	g.Go(func() error { return k.watchStatus(ctx) })
 	g.Go(func() error { return k.writeEnds(ctx) })
 	g.Go(func() error { return k.probe(ctx) })
@@ -129,6 +136,9 @@ func (k *Kernel) Close() error {
 	k.tryEnds(context.WithoutCancel(k.background))
 	k.sandbox.Close()
 	k.bus.Close()
+	if _, err := k.purge(context.Background(), nil); err != nil {
+		k.log.Warn("Discarded conversations are deleted at the next start", "error", err)
+	}
 	return errors.Join(k.store.Close(), k.lock.Unlock())
 }
 

@@ -95,6 +95,13 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	if err = k.loadPaused(ctx); err != nil {
 		return nil, err
 	}
+	// An earlier process was killed before it could finish these. What cannot be deleted now, as on a full disk, stays
+	// hidden until the next start.
+	k.sweep()
+	k.discards = newDiscards()
+	if _, perr := k.purge(ctx, nil); perr != nil {
+		k.log.Warn("Could not delete discarded conversations", "error", perr)
+	}
 	// Whoever holds the home's lock has all its runs at once. A one-shot run
 	// never goes on with others' runs.
 	if o.Owner != OwnerRun {
@@ -126,6 +133,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Owner == "" {
 		o.Owner = OwnerServe
+	}
+	if o.Undo <= 0 {
+		o.Undo = undoTime
 	}
 	o.Home = filepath.Clean(o.Home)
 	return o, nil

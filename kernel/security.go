@@ -177,10 +177,10 @@ func (a *SecurityAPI) Audit(ctx context.Context, q AuditQuery) ([]AuditEntry, er
 	})
 }
 
-// VerifyAudit checks the whole chain.
+// VerifyAudit checks the whole chain, and the chains that came with backups.
 func (a *SecurityAPI) VerifyAudit(ctx context.Context) (AuditReport, error) {
 	return guard(ctx, a.caller, action{call: "security.verifyAudit", resource: "audit"}, func(ctx context.Context) (AuditReport, error) {
-		r, err := a.k.audit.Verify(ctx)
+		r, err := a.k.audit.VerifyAll(ctx, a.k.opts.Home)
 		if err == nil {
 			a.k.auditOK.Store(r.OK)
 			a.k.publishStatus()

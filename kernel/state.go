@@ -2,8 +2,6 @@ package kernel
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -91,9 +89,21 @@ func (k *Kernel) sessionView(ctx context.Context, id string, whole bool) (Sessio
 	v := SessionView{Session: k.overSession(s), Branches: tree.Branches()}
 	v.Session.Folder = shortenHome(v.Session.Folder)
 	shown := map[string]bool{"": true}
+	var ids []string
 	for _, r := range runs {
 		shown[r.ID] = true
-		rv, err := k.runView(ctx, k.unwritten.over(r))
+		ids = append(ids, r.ID)
+	}
+	steps, err := k.store.StepsOf(ctx, ids)
+	if err != nil {
+		return v, err
+	}
+	changed, err := k.store.Changed(ctx, ids)
+	if err != nil {
+		return v, err
+	}
+	for _, r := range runs {
+		rv, err := k.runView(ctx, k.unwritten.over(r), steps[r.ID], changed[r.ID])
 		if err != nil {
 			return v, err
 		}
@@ -121,17 +131,16 @@ func (k *Kernel) run(ctx context.Context, id string) (Run, error) {
 	return k.unwritten.over(r), err
 }
 
-func (k *Kernel) runView(ctx context.Context, r Run) (RunView, error) {
+func (k *Kernel) runView(ctx context.Context, r Run, steps []store.Step, changed bool) (RunView, error) {
 	v := RunView{Run: r, Steps: []StepView{}, Changes: []ChangeSummary{}}
-	steps, err := k.store.Steps(ctx, r.ID)
-	if err != nil {
-		return v, err
-	}
 	for _, s := range steps {
 		if r.State.Ended() {
 			s = agent.Settled(s)
 		}
 		v.Steps = append(v.Steps, agent.View(s))
+	}
+	if !changed {
+		return v, nil
 	}
 	changes, err := k.changes(ctx, r.ID)
 	for _, c := range changes {
@@ -183,81 +192,6 @@ func (k *Kernel) announceSession(ctx context.Context, id string) (Session, error
 		k.publish(event.SessionChanged, scope{sessionID: id}, s)
 	}
 	return s, err
-}
-
-// DeleteSession deletes a conversation with its messages, runs and steps. The
-// audit chain keeps what happened. A conversation with a live run is refused.
-func (a *StateAPI) DeleteSession(ctx context.Context, id string) error {
-	_, err := guard(ctx, a.caller, action{call: "state.deleteSession", resource: "session:" + id}, func(ctx context.Context) (struct{}, error) {
-		if run := a.k.runs.inSession(id); run != "" {
-			return struct{}{}, sys.Errorf(sys.CodeBusy, "A run of this conversation is still going. Nothing was deleted.").WithHint("Stop it first.")
-		}
-		if err := a.k.store.DeleteSession(ctx, id); err != nil {
-			return struct{}{}, err
-		}
-		a.k.sweepAttachments(ctx)
-		a.k.publish(event.SessionDeleted, scope{sessionID: id}, event.Text{Text: id})
-		a.k.publishStatus()
-		return struct{}{}, nil
-	})
-	return err
-}
-
-// ExportSession returns a conversation as "md" for people, with the branch that
-// it shows, or as "json" for programs, with all of them. Secrets are masked.
-func (a *StateAPI) ExportSession(ctx context.Context, id, format string) (string, error) {
-	return guard(ctx, a.caller, action{call: "state.exportSession", resource: "session:" + id}, func(ctx context.Context) (string, error) {
-		v, err := a.k.sessionView(ctx, id, format == "json")
-		if err != nil {
-			return "", err
-		}
-		switch format {
-		case "json":
-			b, err := json.MarshalIndent(v, "", "  ")
-			return a.k.masked(string(b)), err
-		case "md", "":
-			return a.k.masked(markdown(v)), nil
-		}
-		return "", sys.Errorf(sys.CodeInvalid, "There is no export format %q.", format).WithHint("Use md or json.")
-	})
-}
-
-func markdown(v SessionView) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n", v.Session.Title)
-	if v.Origin != nil && v.Origin.Title != "" {
-		fmt.Fprintf(&b, "_(Branched from “%s”)_\n\n", v.Origin.Title)
-	}
-	if v.Branches > 1 {
-		fmt.Fprintf(&b, "_(One of %d branches; the JSON export has them all)_\n\n", v.Branches)
-	}
-	steps := map[string][]StepView{}
-	for _, r := range v.Runs {
-		steps[r.Run.ID] = r.Steps
-	}
-	for _, m := range v.Messages {
-		if m.Role == "user" {
-			fmt.Fprintf(&b, "## %s\n\n%s\n\n", m.At.Format("2006-01-02 15:04"), m.Content)
-			for _, a := range m.Attachments {
-				fmt.Fprintf(&b, "- Attached: %s\n", titleOfAttachment(a))
-			}
-			b.WriteString("\n")
-			continue
-		}
-		for _, s := range steps[m.RunID] {
-			if s.Kind == store.StepTool {
-				fmt.Fprintf(&b, "- %s (%s)\n", s.Title, s.Outcome)
-			}
-		}
-		fmt.Fprintf(&b, "\n%s\n\n", m.Content)
-		if m.Status != "" {
-			fmt.Fprintf(&b, "_(%s)_\n\n", m.Status)
-		}
-		if m.Demo {
-			b.WriteString("_(Demo: scripted, no language model)_\n\n")
-		}
-	}
-	return b.String()
 }
 
 // titleOf makes a conversation's title from its first message: the first

@@ -19,9 +19,13 @@ var syscalls = table(
 	Syscall{Name: "state.session", Domain: security.DomainState, Rights: security.R},
 	Syscall{Name: "state.updateSession", Domain: security.DomainState, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
 	Syscall{Name: "state.deleteSession", Domain: security.DomainState, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
+	Syscall{Name: "state.deletion", Domain: security.DomainState, Rights: security.R, Person: true},
+	Syscall{Name: "state.discardSession", Domain: security.DomainState, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Undo: true},
+	Syscall{Name: "state.recoverSession", Domain: security.DomainState, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
 	Syscall{Name: "state.chooseBranch", Domain: security.DomainState, Rights: security.W, Person: true},
 	Syscall{Name: "state.branchSession", Domain: security.DomainState, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
 	Syscall{Name: "state.exportSession", Domain: security.DomainState, Rights: security.R, Person: true},
+	Syscall{Name: "state.saveSession", Domain: security.DomainState, Rights: security.R, Person: true, Audit: security.ActionOther},
 
 	Syscall{Name: "state.attach", Domain: security.DomainState, Rights: security.W, Person: true, Audit: security.ActionOther},
 	Syscall{Name: "state.attachPart", Domain: security.DomainState, Rights: security.W, Person: true},
@@ -85,6 +89,10 @@ var syscalls = table(
 	Syscall{Name: "infra.kept", Domain: security.DomainInfra, Rights: security.R, Person: true},
 	Syscall{Name: "infra.keep", Domain: security.DomainInfra, Rights: security.W, Person: true},
 	Syscall{Name: "infra.doctor", Domain: security.DomainInfra, Rights: security.R},
+	Syscall{Name: "infra.backup", Domain: security.DomainInfra, Rights: security.R, Person: true, Audit: security.ActionOther},
+	Syscall{Name: "infra.restore", Domain: security.DomainInfra, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
+	Syscall{Name: "infra.storage", Domain: security.DomainInfra, Rights: security.R, Person: true},
+	Syscall{Name: "infra.clean", Domain: security.DomainInfra, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
 	Syscall{Name: "infra.reportFocus", Domain: security.DomainInfra, Rights: security.W, Person: true},
 
 	// No method of the Handle: the loop's own call, made for the agent.

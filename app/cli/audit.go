@@ -83,6 +83,11 @@ func (c *console) auditVerify() *cobra.Command {
 				err = c.writeJSON(r)
 			case r.OK:
 				c.printf(c.t("%d records, intact. Head: %s", "기록 %d개, 이상 없음. 머리: %s"), r.Entries, r.Head)
+				if r.Archived > 0 {
+					c.note(c.t("Chains that came with backups: %d, intact.", "백업과 함께 온 사슬 %d개, 이상 없음."), r.Archived)
+				}
+			case r.FirstBad == 0:
+				c.note(c.t("%d records are intact, but a chain that came with a backup is not: %s", "기록 %d개는 이상이 없지만, 백업과 함께 온 사슬이 손상되었습니다: %s"), r.Entries, safe(r.Problem))
 			default:
 				c.note(c.t("The chain is broken at record %d: %s", "%d번째 기록에서 사슬이 끊겼습니다: %s"), r.FirstBad, safe(r.Problem))
 			}

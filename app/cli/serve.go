@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -82,7 +83,7 @@ func (c *console) serve(ctx context.Context, port int, wait bool) (err error) {
 	}
 	g := gateway.New(gateway.Config{
 		Handle:   func(via string) *remote.Handle { return remote.Local(k.As(sys.Person(via))) },
-		Frontend: c.deps.Frontend, Log: log,
+		Frontend: c.deps.Frontend, Log: log, Scratch: filepath.Join(k.Home(), "run"),
 	})
 	k.OfferPage(func() string { return g.URL(page.Addr()) })
 	work, ctx := errgroup.WithContext(ctx)

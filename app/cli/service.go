@@ -104,7 +104,7 @@ func (c *console) awaitService(ctx context.Context, m userManager, u unit) error
 		case owner.PID != 0 && owner.PID == s.pid:
 			c.printf(c.t("Oxios runs as a service (process %d).", "Oxios가 서비스로 실행 중입니다 (프로세스 %d)."), s.pid)
 			return nil
-		case owner.PID != 0:
+		case owner.PID != 0 && s.pid != 0:
 			c.printf(c.t("The service waits: Oxios already runs (%s, process %d). It takes over when that one ends.", "서비스가 기다립니다. Oxios가 이미 실행 중이며(%s, 프로세스 %d), 끝나면 이어받습니다."), owner.Owner, owner.PID)
 			return nil
 		case time.Now().After(end):

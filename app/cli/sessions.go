@@ -159,8 +159,23 @@ func (c *console) sessionsExport() *cobra.Command {
 	var format, file string
 	cmd := &cobra.Command{
 		Use: "export ID", Short: c.t("Write a conversation as Markdown or JSON", "대화를 Markdown이나 JSON으로 내보냅니다"), Args: c.args(1, 1),
+		Example: "  oxios sessions export ID > talk.md\n  oxios sessions export ID --format json -o talk.json",
 		RunE: c.onSession(func(ctx context.Context, l *link, id string, _ []string) error {
+			if file != "" && file != "-" { // of any size: the kernel writes it itself
+				path, err := c.absolute(file)
+				if err != nil {
+					return err
+				}
+				if _, err := l.State.SaveSession(ctx, id, format, path, true); err != nil {
+					return err
+				}
+				c.note(c.t("Written to %s.", "%s에 썼습니다."), file)
+				return nil
+			}
 			text, err := l.State.ExportSession(ctx, id, format)
+			if sys.CodeOf(err) == sys.CodeTooLarge {
+				return sys.AsError(err).WithHint("%s", c.t("Write it to a file with -o FILE, which takes any size.", "-o 파일로 쓰면 크기에 제한이 없습니다."))
+			}
 			if err != nil {
 				return err
 			}
@@ -184,38 +199,6 @@ func (c *console) save(file string, data []byte) error {
 	}
 	c.note(c.t("Written to %s.", "%s에 썼습니다."), file)
 	return nil
-}
-
-func (c *console) sessionsDelete() *cobra.Command {
-	var yes bool
-	cmd := &cobra.Command{
-		Use: "delete ID", Short: c.t("Delete a conversation for good", "대화를 영구히 삭제합니다"), Args: c.args(1, 1),
-		Long: c.t("Deletes a conversation with its messages and steps. The audit chain keeps what happened.",
-			"대화와 메시지, 단계를 삭제합니다. 감사 기록은 남습니다."),
-		RunE: c.onSession(func(ctx context.Context, l *link, id string, _ []string) error {
-			v, err := l.State.Session(ctx, id)
-			if err != nil {
-				return err
-			}
-			title := short(v.Session.Title, 60)
-			if !yes {
-				question := fmt.Sprintf(c.t("Delete %q with %d messages for good?", "%q(메시지 %d개)을(를) 영구히 삭제할까요?"), title, len(v.Messages))
-				if others := v.Branches - 1; others > 0 {
-					question += fmt.Sprintf(c.t(" Its other branches go too: %d.", " 다른 갈래 %d개도 함께 삭제됩니다."), others)
-				}
-				if err := c.sure(question); err != nil {
-					return err
-				}
-			}
-			if err := l.State.DeleteSession(ctx, id); err != nil {
-				return err
-			}
-			c.printf(c.t("%q was deleted.", "%q을(를) 삭제했습니다."), title)
-			return nil
-		}),
-	}
-	cmd.Flags().BoolVar(&yes, "yes", false, c.t("do not ask", "묻지 않습니다"))
-	return cmd
 }
 
 // sure asks the person; all but a clear yes is no.

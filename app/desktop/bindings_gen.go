@@ -73,6 +73,36 @@ func (a *State) BranchSession(args string) (string, error) {
 	return a.b.call("state.branchSession", args)
 }
 
+// Deletion takes [id].
+func (a *State) Deletion(args string) (string, error) {
+	return a.b.call("state.deletion", args)
+}
+
+// DeleteSession takes [id].
+func (a *State) DeleteSession(args string) (string, error) {
+	return a.b.call("state.deleteSession", args)
+}
+
+// DiscardSession takes [id].
+func (a *State) DiscardSession(args string) (string, error) {
+	return a.b.call("state.discardSession", args)
+}
+
+// RecoverSession takes [id].
+func (a *State) RecoverSession(args string) (string, error) {
+	return a.b.call("state.recoverSession", args)
+}
+
+// ExportSession takes [id, format].
+func (a *State) ExportSession(args string) (string, error) {
+	return a.b.call("state.exportSession", args)
+}
+
+// SaveSession takes [id, format, path, replace].
+func (a *State) SaveSession(args string) (string, error) {
+	return a.b.call("state.saveSession", args)
+}
+
 // Sessions takes [q].
 func (a *State) Sessions(args string) (string, error) {
 	return a.b.call("state.sessions", args)
@@ -86,16 +116,6 @@ func (a *State) Session(args string) (string, error) {
 // UpdateSession takes [id, p].
 func (a *State) UpdateSession(args string) (string, error) {
 	return a.b.call("state.updateSession", args)
-}
-
-// DeleteSession takes [id].
-func (a *State) DeleteSession(args string) (string, error) {
-	return a.b.call("state.deleteSession", args)
-}
-
-// ExportSession takes [id, format].
-func (a *State) ExportSession(args string) (string, error) {
-	return a.b.call("state.exportSession", args)
 }
 
 // Agents binds remote.AgentsAPI.
@@ -280,6 +300,16 @@ func (a *Infra) SetAutostart(args string) (string, error) {
 	return a.b.call("infra.setAutostart", args)
 }
 
+// Backup takes [path].
+func (a *Infra) Backup(args string) (string, error) {
+	return a.b.call("infra.backup", args)
+}
+
+// Restore takes [in].
+func (a *Infra) Restore(args string) (string, error) {
+	return a.b.call("infra.restore", args)
+}
+
 // Doctor takes [].
 func (a *Infra) Doctor(args string) (string, error) {
 	return a.b.call("infra.doctor", args)
@@ -373,4 +403,14 @@ func (a *Infra) Discover(args string) (string, error) {
 // StartDemo takes [].
 func (a *Infra) StartDemo(args string) (string, error) {
 	return a.b.call("infra.startDemo", args)
+}
+
+// Storage takes [].
+func (a *Infra) Storage(args string) (string, error) {
+	return a.b.call("infra.storage", args)
+}
+
+// Clean takes [part].
+func (a *Infra) Clean(args string) (string, error) {
+	return a.b.call("infra.clean", args)
 }

@@ -50,6 +50,22 @@ func (w *Window) PickFolder(args string) (answer string, err error) {
 	return string(raw), err
 }
 
+// SaveFile takes [title, name] and shows the system's dialog. It returns the
+// path, or "" when the person chose none.
+func (w *Window) SaveFile(args string) (answer string, err error) {
+	defer caught(&err)
+	title, name, err := two(args)
+	if err != nil {
+		return "", err
+	}
+	path, err := wails.SaveFileDialog(w.ctx(), wails.SaveDialogOptions{Title: title, DefaultFilename: name, CanCreateDirectories: true})
+	if err != nil {
+		return "", err
+	}
+	raw, err := json.Marshal(path)
+	return string(raw), err
+}
+
 // PickFiles takes [title] and shows the system's dialog. It returns the files, []
 // when the person chose none.
 func (w *Window) PickFiles(args string) (answer string, err error) {
@@ -131,6 +147,14 @@ func one(args string) (string, error) {
 		return "", sys.Errorf(sys.CodeInvalid, "The call takes one text.")
 	}
 	return list[0], nil
+}
+
+func two(args string) (first, second string, err error) {
+	var list []string
+	if err := json.Unmarshal([]byte(args), &list); err != nil || len(list) != 2 {
+		return "", "", sys.Errorf(sys.CodeInvalid, "The call takes two texts.")
+	}
+	return list[0], list[1], nil
 }
 
 // ownPath checks that path exists and lies in the person's home, wherever its

@@ -48,6 +48,7 @@ import (
 type Config struct {
 	Handle   func(via string) *remote.Handle // the kernel as the person at that face sees it; via is "page"
 	Frontend fs.FS                           // the built front end, index.html at its top; without it the page says how to build it
+	Scratch  string                          // a folder for files on their way; that of the system by default
 	Log      *slog.Logger                    // required
 	Clock    sys.Clock                       // the real time by default
 }
@@ -138,6 +139,9 @@ func (g *Gateway) handler(port int) http.Handler {
 		fmt.Fprintln(w, "ok")
 	})
 	mux.HandleFunc("POST /auth", func(w http.ResponseWriter, r *http.Request) { g.exchange(w, r, port) })
+	mux.HandleFunc("POST /files/backup", g.let(port, backupFile))
+	mux.HandleFunc("POST /files/export", g.let(port, exportFile))
+	mux.HandleFunc("POST /files/restore", g.let(port, restoreFile))
 	mux.HandleFunc("GET /ws", func(w http.ResponseWriter, r *http.Request) { g.socket(w, r, port) })
 	mux.HandleFunc("GET /", g.file)
 	return onlyOurs(port, mux)

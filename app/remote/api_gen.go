@@ -46,6 +46,28 @@ type StateAPI interface {
 	// and returns it. The copy knows where it comes from; it cost nothing, and
 	// files are not touched.
 	BranchSession(ctx context.Context, runID string) (kernel.Session, error)
+	// Deletion says what deleting a conversation takes away and leaves. It deletes
+	// nothing.
+	Deletion(ctx context.Context, id string) (kernel.Deletion, error)
+	// DeleteSession deletes a conversation with its messages, runs and steps, for
+	// good and at once. The audit chain keeps what was done, and files stay. A
+	// conversation with a live run is refused.
+	DeleteSession(ctx context.Context, id string) (kernel.Deletion, error)
+	// DiscardSession hides a conversation from everybody and deletes it a few
+	// seconds later, unless RecoverSession comes first. A kernel that ends
+	// meanwhile deletes it, and one that is killed does so at its next start: what
+	// a person has deleted does not come back by itself.
+	DiscardSession(ctx context.Context, id string) (kernel.Deletion, error)
+	// RecoverSession brings back a conversation that was discarded, with all that
+	// belongs to it, while that is possible.
+	RecoverSession(ctx context.Context, id string) (kernel.Session, error)
+	// ExportSession returns a conversation as "md" for people, with the branch that
+	// it shows, or as "json" for programs, with all of them. Secrets are masked.
+	ExportSession(ctx context.Context, id string, format string) (string, error)
+	// SaveSession writes what ExportSession returns to a file, which only the
+	// person may read. path must be absolute. A file that is there is replaced
+	// only when replace says so.
+	SaveSession(ctx context.Context, id string, format string, path string, replace bool) (kernel.SavedFile, error)
 	// Sessions lists conversations, the one that changed last first. Search looks
 	// in titles and in the full text.
 	Sessions(ctx context.Context, q kernel.SessionQuery) ([]kernel.Session, error)
@@ -55,12 +77,6 @@ type StateAPI interface {
 	// UpdateSession changes a conversation's title, folder, model or mode, or
 	// archives it. Fields that are nil stay.
 	UpdateSession(ctx context.Context, id string, p kernel.SessionPatch) (kernel.Session, error)
-	// DeleteSession deletes a conversation with its messages, runs and steps. The
-	// audit chain keeps what happened. A conversation with a live run is refused.
-	DeleteSession(ctx context.Context, id string) error
-	// ExportSession returns a conversation as "md" for people, with the branch that
-	// it shows, or as "json" for programs, with all of them. Secrets are masked.
-	ExportSession(ctx context.Context, id string, format string) (string, error)
 }
 
 // AgentsAPI holds the calls about runs: agents are processes.
@@ -118,7 +134,7 @@ type SecurityAPI interface {
 	SetTool(ctx context.Context, name string, on bool) error
 	// Audit lists records of the chain.
 	Audit(ctx context.Context, q kernel.AuditQuery) ([]kernel.AuditEntry, error)
-	// VerifyAudit checks the whole chain.
+	// VerifyAudit checks the whole chain, and the chains that came with backups.
 	VerifyAudit(ctx context.Context) (kernel.AuditReport, error)
 }
 
@@ -173,6 +189,21 @@ type InfraAPI interface {
 	// SetAutostart has Oxios start with the person's session, hidden in the tray,
 	// or takes that back. Turning it on again mends an entry whose program moved.
 	SetAutostart(ctx context.Context, on bool) (kernel.Autostart, error)
+	// Backup writes everything in the home to one file at path, which must be
+	// absolute and must not exist; for a folder it makes up a name. It works beside
+	// running agents, reads the file back, and compares every part of it before
+	// the file gets its name: a backup that is there is whole.
+	//
+	// Keys, logs, caches and deleted conversations are never in it.
+	Backup(ctx context.Context, path string) (kernel.BackupReport, error)
+	// Restore adds what a backup has and this home lacks, and changes nothing that
+	// is here. It checks the whole backup first; a damaged one, or one of a newer
+	// Oxios, changes nothing, and neither does a disk that is full in the middle.
+	// Restoring twice adds nothing. Nothing that comes in runs by itself.
+	//
+	// Writes of running agents wait while conversations come in: some three
+	// seconds for ten thousand messages of 1 KiB.
+	Restore(ctx context.Context, in kernel.RestoreInput) (kernel.RestoreReport, error)
 	// Doctor looks at the home, the database, the audit chain, the isolation, the
 	// models and the programs that agents use.
 	Doctor(ctx context.Context) (kernel.DoctorReport, error)
@@ -231,6 +262,12 @@ type InfraAPI interface {
 	// StartDemo starts the scripted endpoint and makes it the default model. Its
 	// answers are labelled: there is no language model behind them.
 	StartDemo(ctx context.Context) (kernel.Provider, error)
+	// Storage returns the size of each part of the home. It reads every page of
+	// the database, about a second for a gigabyte.
+	Storage(ctx context.Context) (kernel.Storage, error)
+	// Clean empties one part: copies, logs or cache. Nothing else is touched, and
+	// no conversation, setting, key or record is lost. A cache in use is refused.
+	Clean(ctx context.Context, part string) (kernel.Cleaned, error)
 }
 
 // Local is a kernel of this process.
@@ -285,6 +322,30 @@ func (remote clientState) BranchSession(ctx context.Context, runID string) (kern
 	return call[kernel.Session](ctx, remote.c, "state.branchSession", runID)
 }
 
+func (remote clientState) Deletion(ctx context.Context, id string) (kernel.Deletion, error) {
+	return call[kernel.Deletion](ctx, remote.c, "state.deletion", id)
+}
+
+func (remote clientState) DeleteSession(ctx context.Context, id string) (kernel.Deletion, error) {
+	return call[kernel.Deletion](ctx, remote.c, "state.deleteSession", id)
+}
+
+func (remote clientState) DiscardSession(ctx context.Context, id string) (kernel.Deletion, error) {
+	return call[kernel.Deletion](ctx, remote.c, "state.discardSession", id)
+}
+
+func (remote clientState) RecoverSession(ctx context.Context, id string) (kernel.Session, error) {
+	return call[kernel.Session](ctx, remote.c, "state.recoverSession", id)
+}
+
+func (remote clientState) ExportSession(ctx context.Context, id string, format string) (string, error) {
+	return call[string](ctx, remote.c, "state.exportSession", id, format)
+}
+
+func (remote clientState) SaveSession(ctx context.Context, id string, format string, path string, replace bool) (kernel.SavedFile, error) {
+	return call[kernel.SavedFile](ctx, remote.c, "state.saveSession", id, format, path, replace)
+}
+
 func (remote clientState) Sessions(ctx context.Context, q kernel.SessionQuery) ([]kernel.Session, error) {
 	return call[[]kernel.Session](ctx, remote.c, "state.sessions", q)
 }
@@ -295,14 +356,6 @@ func (remote clientState) Session(ctx context.Context, id string) (kernel.Sessio
 
 func (remote clientState) UpdateSession(ctx context.Context, id string, p kernel.SessionPatch) (kernel.Session, error) {
 	return call[kernel.Session](ctx, remote.c, "state.updateSession", id, p)
-}
-
-func (remote clientState) DeleteSession(ctx context.Context, id string) error {
-	return do(ctx, remote.c, "state.deleteSession", id)
-}
-
-func (remote clientState) ExportSession(ctx context.Context, id string, format string) (string, error) {
-	return call[string](ctx, remote.c, "state.exportSession", id, format)
 }
 
 type clientAgents struct{ c *Client }
@@ -449,6 +502,14 @@ func (remote clientInfra) SetAutostart(ctx context.Context, on bool) (kernel.Aut
 	return call[kernel.Autostart](ctx, remote.c, "infra.setAutostart", on)
 }
 
+func (remote clientInfra) Backup(ctx context.Context, path string) (kernel.BackupReport, error) {
+	return call[kernel.BackupReport](ctx, remote.c, "infra.backup", path)
+}
+
+func (remote clientInfra) Restore(ctx context.Context, in kernel.RestoreInput) (kernel.RestoreReport, error) {
+	return call[kernel.RestoreReport](ctx, remote.c, "infra.restore", in)
+}
+
 func (remote clientInfra) Doctor(ctx context.Context) (kernel.DoctorReport, error) {
 	return call[kernel.DoctorReport](ctx, remote.c, "infra.doctor")
 }
@@ -529,6 +590,14 @@ func (remote clientInfra) StartDemo(ctx context.Context) (kernel.Provider, error
 	return call[kernel.Provider](ctx, remote.c, "infra.startDemo")
 }
 
+func (remote clientInfra) Storage(ctx context.Context) (kernel.Storage, error) {
+	return call[kernel.Storage](ctx, remote.c, "infra.storage")
+}
+
+func (remote clientInfra) Clean(ctx context.Context, part string) (kernel.Cleaned, error) {
+	return call[kernel.Cleaned](ctx, remote.c, "infra.clean", part)
+}
+
 // calls answers each call that has one result, by its name on the wire.
 var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, error){
 	"state.attach": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
@@ -582,6 +651,52 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 		}
 		return h.State.BranchSession(ctx, a0)
 	},
+	"state.deletion": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.State.Deletion(ctx, a0)
+	},
+	"state.deleteSession": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.State.DeleteSession(ctx, a0)
+	},
+	"state.discardSession": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.State.DiscardSession(ctx, a0)
+	},
+	"state.recoverSession": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.State.RecoverSession(ctx, a0)
+	},
+	"state.exportSession": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.State.ExportSession(ctx, a0, a1)
+	},
+	"state.saveSession": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		var a2 string
+		var a3 bool
+		if err := decode(args, &a0, &a1, &a2, &a3); err != nil {
+			return nil, err
+		}
+		return h.State.SaveSession(ctx, a0, a1, a2, a3)
+	},
 	"state.sessions": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 kernel.SessionQuery
 		if err := decode(args, &a0); err != nil {
@@ -603,21 +718,6 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.State.UpdateSession(ctx, a0, a1)
-	},
-	"state.deleteSession": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
-		var a0 string
-		if err := decode(args, &a0); err != nil {
-			return nil, err
-		}
-		return nil, h.State.DeleteSession(ctx, a0)
-	},
-	"state.exportSession": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
-		var a0 string
-		var a1 string
-		if err := decode(args, &a0, &a1); err != nil {
-			return nil, err
-		}
-		return h.State.ExportSession(ctx, a0, a1)
 	},
 	"agents.submit": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 kernel.Submit
@@ -856,6 +956,20 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 		}
 		return h.Infra.SetAutostart(ctx, a0)
 	},
+	"infra.backup": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Infra.Backup(ctx, a0)
+	},
+	"infra.restore": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.RestoreInput
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Infra.Restore(ctx, a0)
+	},
 	"infra.doctor": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {
 			return nil, err
@@ -984,6 +1098,19 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Infra.StartDemo(ctx)
+	},
+	"infra.storage": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Infra.Storage(ctx)
+	},
+	"infra.clean": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Infra.Clean(ctx, a0)
 	},
 }
 

@@ -57,7 +57,9 @@ func (fakeState) Session(_ context.Context, id string) (kernel.SessionView, erro
 	return kernel.SessionView{Session: kernel.Session{ID: id}}, nil
 }
 
-func (fakeState) DeleteSession(context.Context, string) error { return nil }
+func (fakeState) DeleteSession(_ context.Context, id string) (kernel.Deletion, error) {
+	return kernel.Deletion{ID: id, Erased: true}, nil
+}
 
 // ExportSession returns id as often as format says: x, or xMi for a million times.
 func (fakeState) ExportSession(_ context.Context, id, format string) (string, error) {

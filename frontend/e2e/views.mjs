@@ -226,6 +226,15 @@ export const views = [
 	{ name: 'settings-keyboard', go: settings('keyboard') },
 	{ name: 'settings-notifications', go: settings('notifications') },
 	{ name: 'settings-limits', go: settings('limits') },
+	{ name: 'settings-storage', go: settings('storage') },
+	{
+		name: 'settings-restore',
+		go: async (page) => {
+			await settings('storage')(page);
+			await page.locator('main .card').first().locator('button').last().click();
+			await page.locator('dialog[open] table').waitFor();
+		},
+	},
 	{ name: 'settings-about', go: settings('about') },
 	{
 		name: 'shortcuts',

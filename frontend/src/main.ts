@@ -3,6 +3,7 @@ import './styles/base.css';
 import { makeKernel } from './kernel/api.gen';
 import { connect } from './kernel/connect';
 import { Live } from './kernel/live.svelte';
+import { holdsFiles } from './kernel/window';
 import App from './shell/App.svelte';
 import SignIn from './shell/SignIn.svelte';
 import { theme } from './shell/theme';
@@ -10,9 +11,9 @@ import { i18n, languageOf } from './ui/i18n/index.svelte';
 
 const target = document.getElementById('app')!;
 
-// A file that misses its place would take the page's.
-for (const kind of ['dragover', 'drop'] as const)
-	window.addEventListener(kind, (e) => e.dataTransfer?.types.includes('Files') && e.preventDefault());
+// A file that misses its place would take the page's. One that is let go at once brings no dragover.
+for (const kind of ['dragenter', 'dragover', 'drop'] as const)
+	window.addEventListener(kind, (e) => holdsFiles(e.dataTransfer) && e.preventDefault());
 
 async function start(): Promise<void> {
 	theme('');

@@ -12,7 +12,7 @@ import (
 
 	_ "image/gif" // the first picture of one
 
-	_ "golang.org/x/image/webp"
+	_ "golang.org/x/image/webp" // as browsers save pictures
 
 	"oxios/kernel/sys"
 )

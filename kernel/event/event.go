@@ -33,6 +33,7 @@ const (
 	ChangeMade     = "change"          // kernel.ChangeSummary
 	StatusChanged  = "status"          // kernel.Status
 	ConfigChanged  = "config"          // kernel.ConfigView
+	Restored       = "restored"        // kernel.RestoreReport: a backup came in, so lists must be read anew
 	ProviderChange = "provider"        // kernel.Provider
 	JobChanged     = "job"             // kernel.Job
 	Problem        = "problem"         // sys.Error: something that a person should know

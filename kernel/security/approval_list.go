@@ -24,7 +24,7 @@ type ApprovalQuery struct {
 // the index of what is pending serves only such queries.
 func (q ApprovalQuery) where(now int64) (string, []any) {
 	var (
-		terms []string
+		terms = []string{`session_id NOT IN ` + store.Hidden} // what a person has deleted is not shown while it can be undone
 		args  []any
 	)
 	add := func(term string, values ...any) {
@@ -46,9 +46,6 @@ func (q ApprovalQuery) where(now int64) (string, []any) {
 	}
 	if q.SessionID != "" {
 		add(`session_id = ?`, q.SessionID)
-	}
-	if len(terms) == 0 {
-		return "", nil
 	}
 	return "WHERE " + strings.Join(terms, " AND "), args
 }

@@ -23,6 +23,7 @@ type AuditReport struct {
 	FirstBad int64  `json:"first_bad,omitempty"` // the sequence number of the first entry that is wrong or missing
 	Problem  string `json:"problem,omitempty"`   // one sentence about it
 	Head     string `json:"head"`                // the hash of the last entry that is good; "genesis" if there is none
+	Archived int    `json:"archived,omitempty"`  // chains that came with backups and were compared too: [Audit.VerifyAll]
 }
 
 // future is how far ahead of this machine's clock an entry may be dated.

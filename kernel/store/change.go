@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -74,6 +75,30 @@ func (s *Store) Changes(ctx context.Context, runID string) ([]Change, error) {
 		return rows.Err()
 	})
 	return all, err
+}
+
+// Changed says which of some runs have changes.
+func (s *Store) Changed(ctx context.Context, runIDs []string) (map[string]bool, error) {
+	ids, err := json.Marshal(runIDs)
+	if err != nil {
+		return nil, err
+	}
+	changed := map[string]bool{}
+	err = s.Read(ctx, func(tx *Tx) error {
+		rows, err := tx.Query("SELECT DISTINCT run_id FROM changes WHERE run_id IN (SELECT value FROM json_each(?))", string(ids))
+		if err != nil {
+			return err
+		}
+		for rows.Next() {
+			var id string
+			if err := rows.Scan(&id); err != nil {
+				return err
+			}
+			changed[id] = true
+		}
+		return rows.Err()
+	})
+	return changed, err
 }
 
 // Change returns one change with the contents before and after, or not_found.

@@ -83,7 +83,7 @@ func (s *Store) AddMessage(tx *Tx, m Message) error {
 	if err != nil {
 		return err
 	}
-	res, err := tx.Exec("UPDATE sessions SET updated_at = max(updated_at, ?) WHERE id = ?", Millis(m.At), m.SessionID)
+	res, err := tx.Exec("UPDATE sessions SET updated_at = max(updated_at, ?) WHERE id = ? AND discarded_at IS NULL", Millis(m.At), m.SessionID)
 	if err := must(res, err, func() error { return errNotFound("session", m.SessionID) }); err != nil {
 		return err
 	}

@@ -39,6 +39,9 @@ func (s RunState) Ended() bool {
 // openRuns is the condition of an open run, word for word that of the index runs_open.
 const openRuns = "state IN ('queued', 'running', 'waiting', 'paused')"
 
+// shown is the condition of a run whose session was not discarded.
+const shown = "(session_id IS NULL OR session_id NOT IN " + Hidden + ")"
+
 // Run is one run of an agent: what a message started, or a fork.
 type Run struct {
 	ID        string     `json:"id"`
@@ -186,7 +189,7 @@ func (s *Store) Run(ctx context.Context, id string) (Run, error) {
 }
 
 func readRun(tx *Tx, id string) (Run, error) {
-	r, err := scanRun(tx.QueryRow("SELECT "+runColumns+" FROM runs WHERE id = ?", id))
+	r, err := scanRun(tx.QueryRow("SELECT "+runColumns+" FROM runs WHERE id = ? AND "+shown, id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Run{}, errNotFound("run", id)
 	}
@@ -195,7 +198,7 @@ func readRun(tx *Tx, id string) (Run, error) {
 
 // Runs lists runs. Copies, which never ran, are none.
 func (s *Store) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
-	where, args := []string{"copy_of = ''"}, []any{}
+	where, args := []string{"copy_of = ''", shown}, []any{}
 	if q.SessionID != "" {
 		where, args = append(where, "session_id = ?"), append(args, q.SessionID)
 	}

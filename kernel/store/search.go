@@ -68,7 +68,7 @@ func sessionsSQL(q SessionQuery) (string, []any) {
 	} else if len(words) > 0 {
 		hit = "(SELECT m.n FROM messages m WHERE m.session_id = s.id AND m.role IN ('user', 'assistant')" + like("m.content", words, &args) + " ORDER BY m.n DESC LIMIT 1)"
 	}
-	b.WriteString("SELECT " + sessionColumns + ", " + hit + " AS hit FROM sessions s WHERE s.archived = ?")
+	b.WriteString("SELECT " + sessionColumns + ", " + hit + " AS hit FROM sessions s WHERE s.archived = ? AND s.discarded_at IS NULL")
 	args = append(args, q.Archived)
 	if len(words) > 0 {
 		b.WriteString(" AND (hit IS NOT NULL OR ")

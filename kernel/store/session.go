@@ -126,7 +126,7 @@ func (s *Store) Session(ctx context.Context, id string) (Session, error) {
 }
 
 func readSession(tx *Tx, id string) (Session, error) {
-	session, err := scanSession(tx.QueryRow("SELECT "+sessionColumns+" FROM sessions s WHERE s.id = ?", id))
+	session, err := scanSession(tx.QueryRow("SELECT "+sessionColumns+" FROM sessions s WHERE s.id = ? AND s.discarded_at IS NULL", id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Session{}, errNotFound("session", id)
 	}
@@ -147,7 +147,7 @@ func (s *Store) UpdateSession(ctx context.Context, id string, p SessionPatch) (S
 	err := s.Write(ctx, func(tx *Tx) error {
 		res, err := tx.Exec(`UPDATE sessions SET title = coalesce(?, title), summary = coalesce(?, summary), folder = coalesce(?, folder),
 			provider = coalesce(?, provider), model = coalesce(?, model), mode = coalesce(?, mode),
-			archived = coalesce(?, archived), pinned = coalesce(?, pinned) WHERE id = ?`,
+			archived = coalesce(?, archived), pinned = coalesce(?, pinned) WHERE id = ? AND discarded_at IS NULL`,
 			p.Title, p.Summary, p.Folder, p.Provider, p.Model, p.Mode, p.Archived, p.Pinned, id)
 		if err := must(res, err, func() error { return errNotFound("session", id) }); err != nil {
 			return err
@@ -163,30 +163,28 @@ func (s *Store) UpdateSession(ctx context.Context, id string, p SessionPatch) (S
 // Audit entries and the spending stay. It fails with busy while a run of the
 // session is open.
 func (s *Store) DeleteSession(ctx context.Context, id string) error {
-	return s.Write(ctx, func(tx *Tx) error {
-		var open int
-		if err := tx.QueryRow("SELECT count(*) FROM runs WHERE session_id = ? AND "+openRuns, id).Scan(&open); err != nil {
+	return s.Write(ctx, func(tx *Tx) error { return s.deleteSession(tx, id) })
+}
+
+func (s *Store) deleteSession(tx *Tx, id string) error {
+	if err := notAtWork(tx, id); err != nil {
+		return err
+	}
+	for _, query := range []string{
+		"DELETE FROM changes WHERE run_id IN (SELECT id FROM runs WHERE session_id = ?)",
+		"DELETE FROM steps WHERE run_id IN (SELECT id FROM runs WHERE session_id = ?)",
+		"DELETE FROM approvals WHERE session_id = ?",
+		"DELETE FROM approvals WHERE run_id IN (SELECT id FROM runs WHERE session_id = ?)",
+		"DELETE FROM queued WHERE session_id = ?",
+		"DELETE FROM messages WHERE session_id = ?",
+		"DELETE FROM runs WHERE session_id = ?",
+	} {
+		if _, err := tx.Exec(query, id); err != nil {
 			return err
 		}
-		if open > 0 {
-			return sys.Errorf(sys.CodeBusy, "An agent is still at work in this conversation, so it was not deleted.").WithHint("Stop it first.")
-		}
-		for _, query := range []string{
-			"DELETE FROM changes WHERE run_id IN (SELECT id FROM runs WHERE session_id = ?)",
-			"DELETE FROM steps WHERE run_id IN (SELECT id FROM runs WHERE session_id = ?)",
-			"DELETE FROM approvals WHERE session_id = ?",
-			"DELETE FROM approvals WHERE run_id IN (SELECT id FROM runs WHERE session_id = ?)",
-			"DELETE FROM queued WHERE session_id = ?",
-			"DELETE FROM messages WHERE session_id = ?",
-			"DELETE FROM runs WHERE session_id = ?",
-		} {
-			if _, err := tx.Exec(query, id); err != nil {
-				return err
-			}
-		}
-		res, err := tx.Exec("DELETE FROM sessions WHERE id = ?", id)
-		return must(res, err, func() error { return errNotFound("session", id) })
-	})
+	}
+	res, err := tx.Exec("DELETE FROM sessions WHERE id = ?", id)
+	return must(res, err, func() error { return errNotFound("session", id) })
 }
 
 // now is the clock's time as the database keeps it: to the millisecond.

@@ -60,10 +60,21 @@ type Step struct {
 // Steps returns the steps of a run in their order. Nothing is returned for a
 // run that does not exist.
 func (s *Store) Steps(ctx context.Context, runID string) ([]Step, error) {
-	var all []Step
-	err := s.Read(ctx, func(tx *Tx) error {
+	of, err := s.StepsOf(ctx, []string{runID})
+	return of[runID], err
+}
+
+// StepsOf returns the steps of several runs, by run: a long conversation is
+// read in one question.
+func (s *Store) StepsOf(ctx context.Context, runIDs []string) (map[string][]Step, error) {
+	ids, err := json.Marshal(runIDs)
+	if err != nil {
+		return nil, err
+	}
+	of := map[string][]Step{}
+	err = s.Read(ctx, func(tx *Tx) error {
 		rows, err := tx.Query(`SELECT id, run_id, seq, kind, name, call_id, args_json, state, approval_id, result_json, outcome,
-			proposed_at, started_at, closed_at, audit_seq FROM steps WHERE run_id = ? ORDER BY seq`, runID)
+			proposed_at, started_at, closed_at, audit_seq FROM steps WHERE run_id IN (SELECT value FROM json_each(?)) ORDER BY run_id, seq`, string(ids))
 		if err != nil {
 			return err
 		}
@@ -78,9 +89,9 @@ func (s *Store) Steps(ctx context.Context, runID string) ([]Step, error) {
 			}
 			t.Args, t.Result = fromRaw(args), fromRaw(result)
 			t.ProposedAt, t.StartedAt, t.ClosedAt = FromMillis(proposed), fromNull(started), fromNull(closed)
-			all = append(all, t)
+			of[t.RunID] = append(of[t.RunID], t)
 		}
 		return rows.Err()
 	})
-	return all, err
+	return of, err
 }

@@ -123,20 +123,25 @@ func (s *Store) CopyBranch(tx *Tx, runID string, session *Session) error {
 		return err
 	}
 	for _, r := range branch {
-		r.ID, r.SessionID, r.CopyOf, r.Cost = sys.NewID(), session.ID, r.ID, Cost{}
-		if err := s.CreateRunAfter(tx, &r, session.HeadID); err != nil {
+		r.ID, r.SessionID, r.AfterID, r.CopyOf, r.Cost = sys.NewID(), session.ID, session.HeadID, r.ID, Cost{}
+		if err := s.insertRun(tx, &r); err != nil {
 			return err
 		}
 		session.HeadID = r.ID
+	}
+	if err := s.SetHead(tx, session.ID, session.HeadID); err != nil {
+		return err
 	}
 	for _, query := range []string{
 		"UPDATE runs SET (seq, error_json) = (SELECT o.seq, o.error_json FROM runs o WHERE o.id = runs.copy_of) WHERE session_id = ?1",
 		`INSERT INTO steps (id, run_id, seq, kind, name, call_id, args_json, state, result_json, outcome, proposed_at, started_at, closed_at, audit_seq)
 			SELECT c.id || '-' || s.seq, c.id, s.seq, s.kind, s.name, s.call_id, s.args_json, s.state, s.result_json, s.outcome, s.proposed_at,
 				s.started_at, s.closed_at, s.audit_seq FROM runs c JOIN steps s ON s.run_id = c.copy_of WHERE c.session_id = ?1`,
-		`INSERT INTO messages (id, session_id, run_id, role, content, reasoning, timestamp, cost_json, tool_calls_json, provider, model, status, demo, attachments_json)
+		// A table of its own for the copies, which SQLite then looks up by an index of its own.
+		`WITH c AS MATERIALIZED (SELECT id, session_id, copy_of FROM runs WHERE session_id = ?1)
+			INSERT INTO messages (id, session_id, run_id, role, content, reasoning, timestamp, cost_json, tool_calls_json, provider, model, status, demo, attachments_json)
 			SELECT c.id || '-' || m.n, c.session_id, c.id, m.role, m.content, m.reasoning, m.timestamp, m.cost_json, m.tool_calls_json, m.provider,
-				m.model, m.status, m.demo, m.attachments_json FROM messages m JOIN runs c ON c.session_id = ?1 AND c.copy_of = m.run_id WHERE m.session_id = ?2 ORDER BY m.n`,
+				m.model, m.status, m.demo, m.attachments_json FROM messages m JOIN c ON c.copy_of = m.run_id WHERE m.session_id = ?2 ORDER BY m.n`,
 	} {
 		if _, err := tx.Exec(query, session.ID, session.OriginID); err != nil {
 			return fmt.Errorf("copy the branch: %w", err)

@@ -136,6 +136,8 @@ export interface AuditReport {
   problem?: string;
   /** the hash of the last entry that is good; "genesis" if there is none */
   head: string;
+  /** chains that came with backups and were compared too: [Audit.VerifyAll] */
+  archived?: number;
 }
 
 /** Autostart says whether Oxios starts with the person's session, in the tray. */
@@ -147,6 +149,39 @@ export interface Autostart {
   program?: string;
   /** why it cannot be turned on, or would start nothing */
   problem?: KernelError;
+}
+
+/**
+ * BackupKey names a key that no backup holds. After a restore it must be
+ * entered again.
+ */
+export interface BackupKey {
+  name: string;
+  host: string;
+}
+
+/**
+ * BackupReport says what a backup holds. It was read back from the disk and
+ * compared.
+ */
+export interface BackupReport {
+  path: string;
+  bytes: number;
+  made_at: string;
+  /** of the Oxios that made it */
+  version: string;
+  sessions: number;
+  messages: number;
+  /** besides the database */
+  files: number;
+  audit: AuditReport;
+  /** left out, as every key is */
+  keys: BackupKey[];
+  /** config.toml, or names of providers: what is secret in them is not in the backup */
+  emptied: string[];
+  /** links and the like in the home, which were not followed */
+  skipped: string[];
+  took_ms: number;
 }
 
 /** Canary is one thing that was tried from inside. */
@@ -210,6 +245,14 @@ export interface Check {
   hint?: Words;
 }
 
+/** Cleaned says what a cleaning did. */
+export interface Cleaned {
+  part: string;
+  /** bytes */
+  freed: number;
+  storage: Storage;
+}
+
 /**
  * Code says what kind of failure an [Error] is. The text of a code is part of
  * the interface: faces and scripts match on it.
@@ -255,6 +298,28 @@ export interface Cost {
 
 /** Decision is what the permission table says about a call. */
 export type Decision = 'free' | 'notice' | 'ask' | 'never';
+
+/** Deletion says what goes with a conversation, and what remains of it. */
+export interface Deletion {
+  id: string;
+  title: string;
+  messages: number;
+  runs: number;
+  /** how many ways the conversation went; all of them go */
+  branches: number;
+  /** that its agents wrote and that are still there, at most 20; they remain */
+  files: string[];
+  /** all of them */
+  file_count: number;
+  /** that name it; they remain */
+  audit_entries: number;
+  /** copies of the database in the home, made before; they still hold it */
+  copies: string[];
+  /** its text is gone from the files of the database */
+  erased: boolean;
+  /** for so long it is only hidden, and can be recovered; 0 when it is gone */
+  undo_ms: number;
+}
 
 /** DirEntry is one entry of a folder. */
 export interface DirEntry {
@@ -508,6 +573,16 @@ export interface LsResult {
   truncated: boolean;
 }
 
+/** Merged counts what became of things of one kind in a merge. */
+export interface Merged {
+  /** they were missing here */
+  added: number;
+  /** they were here already */
+  present: number;
+  /** they differ from those here, which stay as they are */
+  kept: number;
+}
+
 /** Message is one thing that was said in a session. */
 export interface Message {
   id: string;
@@ -759,6 +834,42 @@ export interface Request {
   step_id?: string;
 }
 
+/** RestoreInput says what to restore. */
+export interface RestoreInput {
+  /** of a backup; absolute */
+  path?: string;
+  /** check it and say what would be added; change nothing */
+  try?: boolean;
+}
+
+/**
+ * RestoreReport says what a restore did. What is here already is never
+ * overwritten: "kept" counts what differs in the backup and stayed as it is
+ * here.
+ */
+export interface RestoreReport {
+  backup: BackupReport;
+  /** nothing was changed */
+  tried: boolean;
+  sessions: Merged;
+  /** added */
+  messages: number;
+  /** added */
+  runs: number;
+  files: Merged;
+  /** that are not in config.toml */
+  settings: Merged;
+  /** quarters of an hour in the account */
+  costs: Merged;
+  /** what was kept: titles of conversations, then paths; at most 20 of each */
+  differ: string[];
+  /** the file in the home that now holds the backup's audit chain; "" when this home's has it */
+  archive: string;
+  /** that must be entered again */
+  keys: BackupKey[];
+  took_ms: number;
+}
+
 /** Run is one run of an agent: what a message started, or a fork. */
 export interface Run {
   id: string;
@@ -829,6 +940,12 @@ export interface RunView {
   siblings?: string[];
   sibling?: number;
   edited?: boolean;
+}
+
+/** SavedFile is a file that was written for a person. */
+export interface SavedFile {
+  path: string;
+  bytes: number;
 }
 
 /**
@@ -993,6 +1110,28 @@ export interface StepView {
   attachments?: Attachment[];
 }
 
+/**
+ * Storage says how large the home is, and why. The parts together are the
+ * whole.
+ */
+export interface Storage {
+  home: string;
+  bytes: number;
+  /** bytes that are free on its disk */
+  free: number;
+  parts: StoragePart[];
+}
+
+/** StoragePart is a part of the home. */
+export interface StoragePart {
+  id: string;
+  bytes: number;
+  /** 0 for what lies in the database */
+  files: number;
+  /** bytes that cleaning it frees; 0 when there is nothing, or it is never cleaned */
+  clean: number;
+}
+
 /** StructuredArgs is one program with its arguments, run without a shell. */
 export interface StructuredArgs {
   /** a name of the PATH, or a path */
@@ -1147,6 +1286,40 @@ export interface StateAPI {
    */
   branchSession(runID: string): Promise<Session>;
   /**
+   * Deletion says what deleting a conversation takes away and leaves. It deletes
+   * nothing.
+   */
+  deletion(id: string): Promise<Deletion>;
+  /**
+   * DeleteSession deletes a conversation with its messages, runs and steps, for
+   * good and at once. The audit chain keeps what was done, and files stay. A
+   * conversation with a live run is refused.
+   */
+  deleteSession(id: string): Promise<Deletion>;
+  /**
+   * DiscardSession hides a conversation from everybody and deletes it a few
+   * seconds later, unless RecoverSession comes first. A kernel that ends
+   * meanwhile deletes it, and one that is killed does so at its next start: what
+   * a person has deleted does not come back by itself.
+   */
+  discardSession(id: string): Promise<Deletion>;
+  /**
+   * RecoverSession brings back a conversation that was discarded, with all that
+   * belongs to it, while that is possible.
+   */
+  recoverSession(id: string): Promise<Session>;
+  /**
+   * ExportSession returns a conversation as "md" for people, with the branch that
+   * it shows, or as "json" for programs, with all of them. Secrets are masked.
+   */
+  exportSession(id: string, format: string): Promise<string>;
+  /**
+   * SaveSession writes what ExportSession returns to a file, which only the
+   * person may read. path must be absolute. A file that is there is replaced
+   * only when replace says so.
+   */
+  saveSession(id: string, format: string, path: string, replace: boolean): Promise<SavedFile>;
+  /**
    * Sessions lists conversations, the one that changed last first. Search looks
    * in titles and in the full text.
    */
@@ -1161,16 +1334,6 @@ export interface StateAPI {
    * archives it. Fields that are nil stay.
    */
   updateSession(id: string, p: SessionPatch): Promise<Session>;
-  /**
-   * DeleteSession deletes a conversation with its messages, runs and steps. The
-   * audit chain keeps what happened. A conversation with a live run is refused.
-   */
-  deleteSession(id: string): Promise<void>;
-  /**
-   * ExportSession returns a conversation as "md" for people, with the branch that
-   * it shows, or as "json" for programs, with all of them. Secrets are masked.
-   */
-  exportSession(id: string, format: string): Promise<string>;
 }
 
 /** AgentsAPI holds the calls about runs: agents are processes. */
@@ -1244,7 +1407,7 @@ export interface SecurityAPI {
   setTool(name: string, on: boolean): Promise<void>;
   /** Audit lists records of the chain. */
   audit(q: AuditQuery): Promise<AuditEntry[]>;
-  /** VerifyAudit checks the whole chain. */
+  /** VerifyAudit checks the whole chain, and the chains that came with backups. */
   verifyAudit(): Promise<AuditReport>;
 }
 
@@ -1324,6 +1487,25 @@ export interface InfraAPI {
    */
   setAutostart(on: boolean): Promise<Autostart>;
   /**
+   * Backup writes everything in the home to one file at path, which must be
+   * absolute and must not exist; for a folder it makes up a name. It works beside
+   * running agents, reads the file back, and compares every part of it before
+   * the file gets its name: a backup that is there is whole.
+   *
+   * Keys, logs, caches and deleted conversations are never in it.
+   */
+  backup(path: string): Promise<BackupReport>;
+  /**
+   * Restore adds what a backup has and this home lacks, and changes nothing that
+   * is here. It checks the whole backup first; a damaged one, or one of a newer
+   * Oxios, changes nothing, and neither does a disk that is full in the middle.
+   * Restoring twice adds nothing. Nothing that comes in runs by itself.
+   *
+   * Writes of running agents wait while conversations come in: some three
+   * seconds for ten thousand messages of 1 KiB.
+   */
+  restore(in_: RestoreInput): Promise<RestoreReport>;
+  /**
    * Doctor looks at the home, the database, the audit chain, the isolation, the
    * models and the programs that agents use.
    */
@@ -1401,6 +1583,16 @@ export interface InfraAPI {
    * answers are labelled: there is no language model behind them.
    */
   startDemo(): Promise<Provider>;
+  /**
+   * Storage returns the size of each part of the home. It reads every page of
+   * the database, about a second for a gigabyte.
+   */
+  storage(): Promise<Storage>;
+  /**
+   * Clean empties one part: copies, logs or cache. Nothing else is touched, and
+   * no conversation, setting, key or record is lost. A cache in use is refused.
+   */
+  clean(part: string): Promise<Cleaned>;
 }
 
 /** Kernel is everything that the page can ask for. */
@@ -1423,11 +1615,15 @@ export function makeKernel(t: Transport): Kernel {
       attachmentContent: (id) => t.call('state.attachmentContent', [id]) as Promise<AttachmentContent>,
       chooseBranch: (runID) => t.call('state.chooseBranch', [runID]) as Promise<SessionView>,
       branchSession: (runID) => t.call('state.branchSession', [runID]) as Promise<Session>,
+      deletion: (id) => t.call('state.deletion', [id]) as Promise<Deletion>,
+      deleteSession: (id) => t.call('state.deleteSession', [id]) as Promise<Deletion>,
+      discardSession: (id) => t.call('state.discardSession', [id]) as Promise<Deletion>,
+      recoverSession: (id) => t.call('state.recoverSession', [id]) as Promise<Session>,
+      exportSession: (id, format) => t.call('state.exportSession', [id, format]) as Promise<string>,
+      saveSession: (id, format, path, replace) => t.call('state.saveSession', [id, format, path, replace]) as Promise<SavedFile>,
       sessions: (q) => t.call('state.sessions', [q]) as Promise<Session[]>,
       session: (id) => t.call('state.session', [id]) as Promise<SessionView>,
       updateSession: (id, p) => t.call('state.updateSession', [id, p]) as Promise<Session>,
-      deleteSession: (id) => t.call('state.deleteSession', [id]) as Promise<void>,
-      exportSession: (id, format) => t.call('state.exportSession', [id, format]) as Promise<string>,
     },
     agents: {
       submit: (m) => t.call('agents.submit', [m]) as Promise<Submitted>,
@@ -1470,6 +1666,8 @@ export function makeKernel(t: Transport): Kernel {
     infra: {
       autostart: () => t.call('infra.autostart', []) as Promise<Autostart>,
       setAutostart: (on) => t.call('infra.setAutostart', [on]) as Promise<Autostart>,
+      backup: (path) => t.call('infra.backup', [path]) as Promise<BackupReport>,
+      restore: (in_) => t.call('infra.restore', [in_]) as Promise<RestoreReport>,
       doctor: () => t.call('infra.doctor', []) as Promise<DoctorReport>,
       status: () => t.call('infra.status', []) as Promise<Status>,
       config: () => t.call('infra.config', []) as Promise<ConfigView>,
@@ -1489,6 +1687,8 @@ export function makeKernel(t: Transport): Kernel {
       testProvider: (provider, model) => t.call('infra.testProvider', [provider, model]) as Promise<TestReport>,
       discover: () => t.call('infra.discover', []) as Promise<Found[]>,
       startDemo: () => t.call('infra.startDemo', []) as Promise<Provider>,
+      storage: () => t.call('infra.storage', []) as Promise<Storage>,
+      clean: (part) => t.call('infra.clean', [part]) as Promise<Cleaned>,
     },
   };
 }

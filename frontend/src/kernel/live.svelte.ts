@@ -1,5 +1,6 @@
 import type { ConfigView, Kernel, KernelError, Status } from './api.gen';
 import { Approvals } from './approvals.svelte';
+import type { Files } from './files';
 import { Kept } from './kept.svelte';
 import { Models } from './models.svelte';
 import { Sessions } from './sessions.svelte';
@@ -11,6 +12,16 @@ export interface Notice {
 	/** key names a sentence of the dictionary; told is a failure. */
 	key?: string;
 	told?: Failure;
+	/** offer is something that the person can still do, as long as it is shown. */
+	offer?: Offer;
+}
+
+/** Offer is said in the words of the page, with a button. */
+export interface Offer {
+	text: string;
+	hint?: string;
+	label: string;
+	run: () => void;
 }
 
 /**
@@ -22,6 +33,7 @@ export class Live {
 	readonly sessions: Sessions;
 	readonly approvals: Approvals;
 	readonly models: Models;
+	readonly files: Files;
 	readonly kept: Kept;
 
 	link = $state<Link>('connecting');
@@ -44,6 +56,7 @@ export class Live {
 	constructor(kernel: Kernel, transport: Transport) {
 		this.kernel = kernel;
 		this.#transport = transport;
+		this.files = transport.files;
 		this.sessions = new Sessions(kernel);
 		this.approvals = new Approvals(kernel);
 		this.models = new Models(kernel);
@@ -114,13 +127,31 @@ export class Live {
 		this.#push({ key });
 	}
 
+	/** offer shows something that can be done for so many milliseconds; onover is called when nobody did it. */
+	offer(o: Offer, ms: number, onover?: () => void): void {
+		let taken = false;
+		const run = () => {
+			taken = true;
+			this.dismiss(id);
+			o.run();
+		};
+		const id = this.#push({ offer: { ...o, run } });
+		setTimeout(() => {
+			this.dismiss(id);
+			if (!taken) onover?.();
+		}, ms);
+	}
+
 	dismiss(id: number): void {
 		this.notices = this.notices.filter((n) => n.id !== id);
 	}
 
-	#push(n: Omit<Notice, 'id'>): void {
-		const same = (o: Notice) => o.key === n.key && o.told?.message === n.told?.message;
-		this.notices = [...this.notices.filter((o) => !same(o)), { ...n, id: ++this.#notice }].slice(-3);
+	#push(n: Omit<Notice, 'id'>): number {
+		// What offers something stands for itself: two conversations may have one name.
+		const same = (o: Notice) => !o.offer && !n.offer && o.key === n.key && o.told?.message === n.told?.message;
+		const id = ++this.#notice;
+		this.notices = [...this.notices.filter((o) => !same(o)), { ...n, id }].slice(-3);
+		return id;
 	}
 
 	#linked(l: Link): void {
@@ -154,6 +185,9 @@ export class Live {
 				this.tell(failureOf(JSON.stringify(e.data as KernelError)));
 				break;
 			}
+			case 'restored':
+				this.#again();
+				break;
 			case 'gap':
 				this.say('gap');
 				this.#again();

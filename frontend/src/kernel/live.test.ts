@@ -74,7 +74,7 @@ it('finds words in messages and takes a deleted conversation out', async () => {
 	const { live } = await setup();
 	await live.sessions.search('one run in ten');
 	expect(live.sessions.found?.map((s) => s.id)).toEqual(['s-parser']);
-	await live.sessions.remove('s-parser');
+	await live.sessions.discard('s-parser');
 	expect(live.sessions.found).toEqual([]);
 	expect(live.sessions.get('s-parser')).toBeUndefined();
 });
@@ -100,4 +100,32 @@ it('shows in the list what a run became, though nobody told the session', async 
 		{ session_id: 's-photos' },
 	);
 	expect(live.sessions.get('s-photos')?.state).toBe('waiting');
+});
+
+it('takes a deletion back, and forgets it only when nobody did', async () => {
+	const { fake, live } = await setup();
+	vi.useFakeTimers();
+	const forgotten: string[] = [];
+	const offer = (id: string) =>
+		live.offer({ text: id, label: 'Undo', run: () => void live.sessions.recover(id) }, 9_500, () => forgotten.push(id));
+	await live.sessions.discard('s-parser');
+	offer('s-parser');
+	await live.sessions.discard('s-tidy');
+	offer('s-tidy');
+	expect(live.sessions.get('s-parser')).toBeUndefined();
+	live.notices.find((n) => n.offer?.text === 's-parser')!.offer!.run();
+	await vi.advanceTimersByTimeAsync(10_000);
+	vi.useRealTimers();
+	expect(live.sessions.get('s-parser')?.id).toBe('s-parser');
+	expect(live.notices).toEqual([]);
+	expect(forgotten).toEqual(['s-tidy']);
+	expect(fake.calls.filter((c) => c.method === 'state.recoverSession')).toHaveLength(1);
+});
+
+it('reads everything again after a restore', async () => {
+	const { fake, live } = await setup();
+	fake.world.status.version = '10';
+	fake.emit('restored', {});
+	await vi.waitFor(() => expect(live.status?.version).toBe('10'));
+	expect(live.notices).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import type { Kernel, Run, Session, SessionPatch } from './api.gen';
+import type { Deletion, Kernel, Run, Session, SessionPatch } from './api.gen';
 import { failureOf, type Event, type Failure } from './transport';
 
 const PAGE = 50;
@@ -76,9 +76,15 @@ export class Sessions {
 		this.put(await this.#kernel.state.updateSession(id, patch));
 	}
 
-	async remove(id: string): Promise<void> {
-		await this.#kernel.state.deleteSession(id);
+	/** discard hides a conversation; it is deleted when the time to recover it is over. */
+	async discard(id: string): Promise<Deletion> {
+		const d = await this.#kernel.state.discardSession(id);
 		this.drop(id);
+		return d;
+	}
+
+	async recover(id: string): Promise<void> {
+		this.put(await this.#kernel.state.recoverSession(id));
 	}
 
 	put(s: Session): void {

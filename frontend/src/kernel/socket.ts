@@ -1,3 +1,4 @@
+import { PageFiles } from './files';
 import { Ordered } from './ordered';
 import { Failure, timed, type Event, type Link, type Transport } from './transport';
 import type { KernelError } from './api.gen';
@@ -51,6 +52,7 @@ export async function signIn(at: Location, store: Storage, history: History): Pr
 
 /** SocketTransport speaks to `oxios serve` over a WebSocket of the page's own origin, and comes back when it breaks. */
 export class SocketTransport implements Transport {
+	readonly files: PageFiles;
 	#secret: string;
 	#url: string;
 	#ws: WebSocket | undefined;
@@ -68,6 +70,7 @@ export class SocketTransport implements Transport {
 
 	constructor(secret: string, at: Location) {
 		this.#secret = secret;
+		this.files = new PageFiles(secret);
 		this.#url = `${at.protocol === 'https:' ? 'wss' : 'ws'}://${at.host}/ws`;
 		this.#ready = this.#wait();
 		this.#connect();

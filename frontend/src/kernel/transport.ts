@@ -1,4 +1,5 @@
 import type { KernelError } from './api.gen';
+import type { Files } from './files';
 
 /** Event is one thing that happened in the kernel. Seq rises by one an event. */
 export interface Event {
@@ -19,6 +20,8 @@ export interface Transport {
 	call(method: string, args: unknown[]): Promise<unknown>;
 	/** subscribe delivers events after the one numbered from, in order; 0 is from now on. It returns the way to stop. */
 	subscribe(from: number, onevent: (e: Event) => void, onlink: (l: Link) => void): () => void;
+	/** files carries whole files, which calls are too small for. */
+	readonly files: Files;
 }
 
 /** Failure is an error of the kernel: what happened, what was kept, what to do. */
@@ -65,10 +68,13 @@ function parse(text: string): unknown {
 /** callTimeout is how long a call may take, in milliseconds. Some wait for a model or a person. */
 export function callTimeout(method: string): number | undefined {
 	if (method === 'agents.wait' || method === 'exec.shell' || method === 'exec.structured') return undefined;
+	// As long as the home is large, or the person looks for a place.
+	if (method === 'infra.backup' || method === 'infra.restore' || method.startsWith('window.')) return undefined;
 	// A file is read when it is attached, and others may be in front of it.
 	if (method === 'state.attach' || method === 'state.attachPart') return 300_000;
 	if (method === 'infra.testProvider' || method === 'infra.discover' || method === 'security.verifyAudit')
 		return 180_000;
+	if (method === 'infra.storage' || method === 'infra.clean' || method === 'state.saveSession') return 180_000;
 	return 30_000;
 }
 

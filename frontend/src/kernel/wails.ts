@@ -1,3 +1,4 @@
+import { WindowFiles } from './files';
 import { Ordered } from './ordered';
 import { Failure, failureOf, timed, type Event, type Link, type Transport } from './transport';
 import type { KernelError } from './api.gen';
@@ -22,6 +23,8 @@ function upper(word: string): string {
 
 /** WailsTransport calls the kernel in the window's own process: "agents.submit" is Agents.Submit. */
 export class WailsTransport implements Transport {
+	readonly files = new WindowFiles((method, args) => this.call(method, args));
+
 	async call(method: string, args: unknown[]): Promise<unknown> {
 		const [api = '', name = ''] = method.split('.');
 		const fn = page.go?.desktop?.[upper(api)]?.[upper(name)];

@@ -38,6 +38,15 @@ export async function clipboardPicture(): Promise<File | undefined> {
 	return new File([bytes], 'clipboard.png', { type: 'image/png' });
 }
 
+/**
+ * holdsFiles reports whether files are dragged, as far as that is told before they are dropped: WebKitGTK names their
+ * addresses only, as it does for links. A page that does not take them is left for the first file.
+ */
+export function holdsFiles(data: DataTransfer | null): boolean {
+	const types = data?.types ?? [];
+	return types.includes('Files') || (inWindow() && types.includes('text/uri-list'));
+}
+
 type Dropped = (paths: string[]) => void;
 let takers: Dropped[] | undefined;
 

@@ -71,7 +71,8 @@ export function when(at: string): string {
 export function size(bytes: number): string {
 	if (bytes < 1000) return `${bytes} B`;
 	if (bytes < 1_000_000) return `${Math.round(bytes / 1000)} KB`;
-	return `${(bytes / 1_000_000).toFixed(1)} MB`;
+	if (bytes < 1_000_000_000) return `${(bytes / 1_000_000).toFixed(1)} MB`;
+	return `${(bytes / 1_000_000_000).toFixed(1)} GB`;
 }
 
 /** count with separators. */

@@ -7,42 +7,61 @@ export interface Hit {
 	at: [number, number][];
 }
 
-/** Letter is one character of a text with what a Korean query may name it by. */
-interface Letter {
+/** Sign is what a Korean query may name a character by. */
+interface Sign {
 	/** it is the character in lower case. */
 	it: string;
 	/** first is its first consonant (초성): ㅈ of 줏. "" without one. */
 	first: string;
 	/** open is the syllable without its final consonant: 주 of 줏. "" without one. */
 	open: string;
+	/** word says that it is a letter or a figure. */
+	word: boolean;
+	upper: boolean;
+}
+
+/** Letter is one character of a text. */
+interface Letter extends Sign {
 	/** begins says that a word begins here. */
 	begins: boolean;
 }
 
 const FIRST = 'ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ';
 const isSyllable = (c: string) => c >= '가' && c <= '힣';
-const isWord = (c: string) => /[\p{L}\p{N}]/u.test(c);
 
-/** What was read of a text; titles are asked for again with every key. */
+/** What was read of characters and of texts; titles are asked for again with every key. */
+const signs = new Map<string, Sign>();
 const read = new Map<string, Letter[]>();
+const MOST = 10_000;
+
+function signOf(c: string): Sign {
+	const known = signs.get(c);
+	if (known) return known;
+	if (signs.size > MOST) signs.clear();
+	const code = c.charCodeAt(0) - 0xac00;
+	const syllable = isSyllable(c);
+	const made: Sign = {
+		it: c.toLowerCase(),
+		first: syllable ? FIRST[Math.floor(code / 588)]! : '',
+		open: syllable ? String.fromCharCode(0xac00 + code - (code % 28)) : '',
+		word: /[\p{L}\p{N}]/u.test(c),
+		upper: /\p{Lu}/u.test(c),
+	};
+	signs.set(c, made);
+	return made;
+}
 
 function letters(text: string): Letter[] {
 	const known = read.get(text);
 	if (known) return known;
-	if (read.size > 10_000) read.clear();
-	let before = '';
+	if (read.size > MOST) read.clear();
+	let before: Sign | undefined;
 	// Single code units: a range then counts as the string does.
 	const made = text.split('').map((c) => {
-		const code = c.charCodeAt(0) - 0xac00;
-		const syllable = isSyllable(c);
-		const letter: Letter = {
-			it: c.toLowerCase(),
-			first: syllable ? FIRST[Math.floor(code / 588)]! : '',
-			open: syllable ? String.fromCharCode(0xac00 + code - (code % 28)) : '',
-			begins: isWord(c) && (!isWord(before) || (/\p{Lu}/u.test(c) && /\p{Ll}/u.test(before))),
-		};
-		before = c;
-		return letter;
+		const sign = signOf(c);
+		const begins = sign.word && (!before?.word || (sign.upper && !before.upper));
+		before = sign;
+		return { ...sign, begins };
 	});
 	read.set(text, made);
 	return made;
@@ -69,6 +88,9 @@ function otherLayout(word: string): string {
 	return /^[a-z]+$/.test(word) ? convertQwertyToHangul(word) : convertHangulToQwerty(word).toLowerCase();
 }
 
+/** The score of what begins a word. */
+const BEGINS = 80;
+
 /** together finds the word in one piece. */
 function together(q: string, text: Letter[]): Hit | undefined {
 	let best: Hit | undefined;
@@ -77,7 +99,8 @@ function together(q: string, text: Letter[]): Hit | undefined {
 		while (n < q.length && fits(q[n]!, text[i + n]!)) n++;
 		if (n < q.length) continue;
 		const after = text[i + n];
-		const score = (i === 0 ? 92 : text[i]!.begins ? 80 : q.length === 1 ? 25 : 50) + (!after || after.begins ? 8 : 0);
+		const score =
+			(i === 0 ? 92 : text[i]!.begins ? BEGINS : q.length === 1 ? 25 : 50) + (!after || after.begins ? 8 : 0);
 		if (!best || score > best.score) best = { score, at: [[i, i + n]] };
 	}
 	return best;
@@ -110,13 +133,20 @@ function better(a: Hit | undefined, b: Hit | undefined): Hit | undefined {
 	return !a || (b && b.score > a.score) ? b : a;
 }
 
-function find(word: string, text: Letter[]): Hit | undefined {
+/** Word is a word of a query, with all the ways in which it can be meant. */
+interface Word {
+	spellings: string[];
+	other: string;
+}
+
+function find({ spellings, other }: Word, text: Letter[]): Hit | undefined {
 	let best: Hit | undefined;
-	for (const q of spellings(word)) best = better(best, together(q, text));
-	for (const q of best ? [] : spellings(word)) best = better(best, apart(q, text));
+	for (const q of spellings) best = better(best, together(q, text));
+	for (const q of best ? [] : spellings) best = better(best, apart(q, text));
 	if (best) return best;
-	const other = together(otherLayout(word), text);
-	return other && { ...other, score: other.score / 2 };
+	// Two letters of the other layout stand inside of many words by chance.
+	const hit = together(other, text);
+	return hit && hit.score >= BEGINS ? { ...hit, score: hit.score / 2 } : undefined;
 }
 
 function join(ranges: [number, number][]): [number, number][] {
@@ -135,7 +165,8 @@ function join(ranges: [number, number][]): [number, number][] {
  * Without a word everything fits.
  */
 export function fuzzy(query: string): (text: string) => Hit | undefined {
-	const words = query.normalize('NFC').toLowerCase().split(/\s+/).filter(Boolean);
+	const typed = query.normalize('NFC').toLowerCase().split(/\s+/).filter(Boolean);
+	const words: Word[] = typed.map((w) => ({ spellings: spellings(w), other: otherLayout(w) }));
 	return (text) => {
 		if (words.length === 0) return { score: 0, at: [] };
 		const read = letters(text);

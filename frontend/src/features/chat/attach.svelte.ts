@@ -191,8 +191,3 @@ export function pastedFiles(data: DataTransfer | null): File[] {
 	const drawn = files.every((f) => f.type.startsWith('image/') && f.name === 'image.png');
 	return drawn && data?.getData('text/plain') ? [] : files;
 }
-
-/** holdsFiles reports whether files are dragged, as far as a browser tells before they are dropped. */
-export function holdsFiles(data: DataTransfer | null): boolean {
-	return data?.types.includes('Files') ?? false;
-}

@@ -170,6 +170,18 @@ describe('the composer', () => {
 		expect(fake.calls.some((x) => x.method === 'agents.submit')).toBe(false);
 	});
 
+	it('takes no paste that would make the message too large, and says its size until something else is written', async () => {
+		const { live } = await setup();
+		const c = new Composer(live, 's-parser');
+		c.write('half a thought');
+		expect(c.takes(' and its end')).toBe(true);
+		expect(c.takes('x'.repeat(MOST))).toBe(false);
+		expect(c.refused).toBe(MOST);
+		expect(c.text).toBe('half a thought');
+		c.write('half a thought, whole');
+		expect(c.refused).toBe(0);
+	});
+
 	it('keeps the text when the kernel refuses it', async () => {
 		const { fake, live } = await setup();
 		const c = new Composer(live, 's-nowhere');

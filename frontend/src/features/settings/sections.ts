@@ -9,6 +9,7 @@ export const sections = [
 	'keyboard',
 	'notifications',
 	'limits',
+	'storage',
 	'about',
 ] as const;
 

@@ -27,6 +27,7 @@ import {
 	type Speech,
 	type World,
 } from './data';
+import { emptyPart, FakeFiles, makeStorage } from './storage';
 import { branchOf, branchScene, copyBranch, endOf, plant, viewOf } from './tree';
 
 const no = (code: string, message: string, hint = '') => new Failure({ code, message, hint } as KernelError);
@@ -47,6 +48,7 @@ interface Options {
  */
 export class FakeTransport implements Transport {
 	readonly world: World;
+	readonly files = new FakeFiles();
 	readonly calls: { method: string; args: unknown[] }[] = [];
 	readonly desk = new Desk();
 	#pace: number;
@@ -58,11 +60,14 @@ export class FakeTransport implements Transport {
 	/** bare is a machine without any model. */
 	#bare = false;
 	#answered = new Map<string, (a: Approval) => void>();
+	#discarded = new Map<string, Session>();
+	#storage = makeStorage();
 
 	constructor(o: Options = {}) {
 		this.world = makeWorld(o.speech ?? 'en', o.first ?? false);
 		plant(this.world);
 		this.#pace = o.pace ?? 18;
+		this.files.text = (sid) => `# ${this.#session(sid).title}`;
 		this.#count();
 	}
 
@@ -184,6 +189,25 @@ export class FakeTransport implements Transport {
 		return s;
 	}
 
+	#deletion(sid: string) {
+		const w = this.world;
+		const runs = w.runs.filter((r) => r.run.session_id === sid);
+		const files = runs.flatMap((r) => r.changes.filter((c) => c.kind !== 'deleted').map((c) => c.path));
+		return {
+			id: sid,
+			title: this.#session(sid).title,
+			messages: w.messages.filter((m) => m.session_id === sid).length,
+			runs: runs.length,
+			branches: 1,
+			files,
+			file_count: files.length,
+			audit_entries: runs.length * 14,
+			copies: ['~/.oxios/oxios.db.v1.bak'],
+			erased: false,
+			undo_ms: 0,
+		};
+	}
+
 	#run(rid: string): RunView {
 		const r = this.world.runs.find((x) => x.run.id === rid);
 		if (!r) throw no('not_found', 'There is no such run.');
@@ -236,6 +260,27 @@ export class FakeTransport implements Transport {
 			this.world.approvals = this.world.approvals.filter((a) => a.request.session_id !== sid);
 			this.emit('session.deleted', { text: sid }, { session_id: sid });
 			this.#announce();
+		},
+		'state.deletion': (sid: string) => this.#deletion(sid),
+		'state.discardSession': (sid: string) => {
+			const d = { ...this.#deletion(sid), undo_ms: 10_000 };
+			this.#discarded.set(sid, this.#session(sid));
+			this.world.sessions = this.world.sessions.filter((s) => s.id !== sid);
+			this.emit('session.deleted', { text: sid }, { session_id: sid });
+			return d;
+		},
+		'state.recoverSession': (sid: string) => {
+			const s = this.#discarded.get(sid);
+			if (!s) throw no('not_found', 'That conversation is deleted for good already.');
+			this.world.sessions.push(s);
+			this.emit('session', s, { session_id: sid });
+			return s;
+		},
+		'infra.storage': () => this.#storage,
+		'infra.clean': (part: string) => {
+			const before = this.#storage.bytes;
+			this.#storage = emptyPart(this.#storage, part);
+			return { part, freed: before - this.#storage.bytes, storage: this.#storage };
 		},
 		'agents.submit': (m: Submit) => this.#submit(m),
 		'agents.continue': (rid: string) => this.#submit({ session_id: this.#run(rid).run.session_id, text: 'Continue' }),

@@ -5,6 +5,7 @@ export const branches = {
 		editLabel: 'Message, edited',
 		editWhy:
 			'It is sent as another version; this one stays, with its answer. Files do not go back: what agents changed stays changed.',
+		editFiles: 'What is attached goes along.',
 		copyMessage: 'Copy the message',
 		branch: 'Branch from here into a new conversation',
 		versions: 'Versions of this message',

@@ -6,6 +6,7 @@ export const branches: typeof en = {
 		editLabel: '고친 메시지',
 		editWhy:
 			'새 버전으로 보내며, 지금 메시지와 답은 그대로 남습니다. 파일은 되돌리지 않으므로 에이전트가 바꾼 내용도 그대로입니다.',
+		editFiles: '첨부도 함께 보냅니다.',
 		copyMessage: '메시지 복사',
 		branch: '여기까지를 새 대화로 이어 가기',
 		versions: '이 메시지의 버전',

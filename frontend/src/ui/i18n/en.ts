@@ -1,5 +1,6 @@
 import { attach } from './attach.en';
 import { branches } from './branches.en';
+import { data } from './data.en';
 import { frame } from './frame.en';
 
 const rules = new Intl.PluralRules('en');
@@ -14,6 +15,7 @@ function n(count: number, one: string, other: string): string {
 export const en = {
 	...attach,
 	...branches,
+	...data,
 	...frame,
 	app: {
 		loading: 'Starting',
@@ -92,8 +94,6 @@ export const en = {
 		unpin: 'Unpin',
 		delete: 'Delete',
 		deleteTitle: 'Delete this conversation?',
-		deleteWhy: (title: string) =>
-			`“${title}” and its messages are removed for good. Files that agents changed stay as they are, and so does the audit record.`,
 		menu: (title: string) => `Actions for ${title}`,
 		loadMore: 'Show older',
 		error: 'The conversations could not be read',
@@ -308,6 +308,7 @@ export const en = {
 		appearance: 'Appearance',
 		keyboard: 'Keyboard',
 		notifications: 'Notifications',
+		storage: 'Storage',
 		about: 'About',
 		error: 'The settings could not be read',
 		configProblem: 'config.toml has an error',
@@ -462,6 +463,7 @@ export const en = {
 		intact: (count: string) => `All ${count} records are whole.`,
 		damaged: (seq: string) => `Record ${seq} was changed from outside.`,
 		damagedWhy: (seq: string) => `Records up to ${seq} are proven whole.`,
+		archiveBad: 'A record that came with a backup was changed.',
 		license: 'MIT license. Fonts: Pretendard, JetBrains Mono, D2Coding (OFL).',
 		telemetry: 'Nothing leaves this machine unless you send it: no telemetry.',
 	},
@@ -500,6 +502,7 @@ export const en = {
 		closed_to_tray: 'Oxios went on in the tray when you closed the window.',
 		minimised: 'This system has no tray, so closing minimises the window.',
 		gap: 'Some news was missed; the page was read again.',
+		exported: 'The conversation was exported. Secrets in it are masked.',
 		chat_copied: 'The conversation is on the clipboard.',
 		not_copied: 'Nothing could be put on the clipboard.',
 	} as Record<string, string>,

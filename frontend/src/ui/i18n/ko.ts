@@ -1,5 +1,6 @@
 import { attach } from './attach.ko';
 import { branches } from './branches.ko';
+import { data } from './data.ko';
 import type { Dictionary } from './en';
 import { frame } from './frame.ko';
 
@@ -8,6 +9,7 @@ const f = (count: number) => count.toLocaleString('ko');
 export const ko: Dictionary = {
 	...attach,
 	...branches,
+	...data,
 	...frame,
 	app: {
 		loading: '시작하는 중',
@@ -86,8 +88,6 @@ export const ko: Dictionary = {
 		unpin: '고정 해제',
 		delete: '삭제',
 		deleteTitle: '이 대화를 삭제할까요?',
-		deleteWhy: (title) =>
-			`‘${title}’ 대화와 메시지가 완전히 삭제됩니다. 에이전트가 고친 파일과 감사 기록은 그대로 남습니다.`,
 		menu: (title) => `${title} 작업`,
 		loadMore: '이전 대화 보기',
 		error: '대화 목록을 읽지 못했습니다',
@@ -301,6 +301,7 @@ export const ko: Dictionary = {
 		appearance: '화면',
 		keyboard: '키보드',
 		notifications: '알림',
+		storage: '저장 공간',
 		about: '정보',
 		error: '설정을 읽지 못했습니다',
 		configProblem: 'config.toml에 오류가 있습니다',
@@ -454,6 +455,7 @@ export const ko: Dictionary = {
 		intact: (count) => `기록 ${count}건 모두 온전합니다.`,
 		damaged: (seq) => `기록 ${seq}이(가) 밖에서 바뀌었습니다.`,
 		damagedWhy: (seq) => `기록 ${seq}까지는 온전함이 확인되었습니다.`,
+		archiveBad: '백업과 함께 온 기록이 바뀌었습니다.',
 		license: 'MIT 라이선스. 글꼴: Pretendard, JetBrains Mono, D2Coding (OFL).',
 		telemetry: '직접 보내지 않는 한 이 컴퓨터 밖으로 나가는 것은 없습니다. 원격 수집도 없습니다.',
 	},
@@ -492,6 +494,7 @@ export const ko: Dictionary = {
 		closed_to_tray: '창을 닫은 뒤에도 Oxios는 트레이에서 계속 실행되었습니다.',
 		minimised: '이 시스템에는 트레이가 없어, 창을 닫으면 최소화됩니다.',
 		gap: '놓친 소식이 있어 화면을 다시 읽었습니다.',
+		exported: '대화를 내보냈습니다. 비밀은 가렸습니다.',
 		chat_copied: '대화를 클립보드에 복사했습니다.',
 		not_copied: '클립보드에 복사하지 못했습니다.',
 	},

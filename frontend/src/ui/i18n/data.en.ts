@@ -1,0 +1,102 @@
+const n = (count: number, one: string, other: string) => `${count.toLocaleString('en')} ${count === 1 ? one : other}`;
+
+/** data holds the words of backup, restore, storage, deletion and export. */
+export const data = {
+	storage: {
+		backup: 'Back up everything',
+		backupWhy:
+			'Conversations, settings, the audit record and files, in one file that is read back before it counts. Keys are never in it.',
+		backupDo: 'Back up',
+		backupTitle: 'Where should the backup go?',
+		backingUp: 'Copying, then reading it back',
+		backedUp: 'The backup is whole',
+		backupHolds: (sessions: number, messages: number, files: number, records: number) =>
+			`${n(sessions, 'conversation', 'conversations')}, ${n(messages, 'message', 'messages')}, ${n(files, 'file', 'files')}, ${n(records, 'audit record', 'audit records')}.`,
+		restore: 'Restore a backup',
+		restoreWhy: 'Adds what is missing here. Nothing here is overwritten, and restoring twice adds nothing.',
+		restoreDo: 'Choose a backup',
+		restoreTitle: 'Which backup?',
+		checking: 'Checking the whole backup',
+		restoring: 'Adding what is missing',
+		confirmTitle: 'Restore this backup?',
+		confirmDo: 'Restore',
+		madeAt: (when: string, version: string) => `Made ${when} by Oxios ${version}. It is whole.`,
+		nothingNew: 'Everything in this backup is here already',
+		nothingNewWhy: 'Nothing was changed.',
+		restored: 'The backup was restored',
+		kinds: { sessions: 'Conversations', files: 'Files', settings: 'Settings', costs: 'Costs' },
+		added: 'Added',
+		toAdd: 'Missing here',
+		present: 'Here already',
+		kept: 'Different, kept as here',
+		differ: (names: string) => `Different in the backup, kept as they are here: ${names}`,
+		keys: (names: string) => `Keys are never in a backup. Enter again: ${names}`,
+		archive: (count: string) => `Its audit record (${count} records) is kept apart, and the one here vouches for it.`,
+		chainBad: 'The audit record was damaged before the backup was made. It was saved as it is.',
+		failed: 'That did not work',
+		size: 'What takes up room',
+		total: (size: string, free: string) => `${size} in all. ${free} are free on this disk.`,
+		reading: 'Measuring',
+		files: (count: number) => n(count, 'file', 'files'),
+		clean: 'Clean',
+		cleaning: 'Cleaning',
+		cleanName: (part: string) => `Clean: ${part}`,
+		cleanTitle: (part: string, size: string) => `Remove ${part} (${size})?`,
+		cleaned: (size: string) => `${size} were freed.`,
+		again: 'Measure again',
+		parts: {
+			conversations: 'Conversations',
+			changes: 'Changed files',
+			audit: 'Audit record',
+			spare: 'Spare room in the database',
+			attachments: 'Attachments',
+			files: 'Other files',
+			settings: 'Settings',
+			keys: 'Keys',
+			copies: 'Older copies of the database',
+			logs: 'Logs',
+			cache: 'Caches',
+		} as Record<string, string>,
+		why: {
+			conversations: 'Messages, steps and the search index.',
+			changes: 'Files as they were before and after a run. They go with their conversation.',
+			audit: 'What agents did. It is never cleaned.',
+			spare: 'Used again by itself.',
+			attachments: 'What you attached to messages. It goes with its conversation.',
+			files: 'Everything else in the data folder.',
+			settings: 'config.toml and the like.',
+			keys: 'Encrypted. They are in no backup.',
+			copies: 'From before an update or a repair. They may hold what you deleted since.',
+			logs: 'What Oxios wrote about itself.',
+			cache: 'What programs keep to be quicker the next time.',
+		} as Record<string, string>,
+		remains: {
+			copies: 'You can no longer go back to the database from before an update. Conversations and settings stay.',
+			logs: 'A report of a problem will know less. Conversations, settings and the audit record stay.',
+			cache: 'Programs fetch it again when they need it. Conversations, settings and files stay.',
+		} as Record<string, string>,
+	},
+	deletion: {
+		what: (title: string, messages?: number) =>
+			`“${title}”${messages ? ` with ${n(messages, 'message', 'messages')}` : ''} is removed. For ten seconds you can undo it; then its text is gone from the database.`,
+		remains: 'What remains',
+		filesStayAny: 'Files that it wrote stay where they are.',
+		filesStay: (count: number) =>
+			count === 0
+				? 'It left no files.'
+				: `${n(count, 'file', 'files')} that it wrote ${count === 1 ? 'stays' : 'stay'} where ${count === 1 ? 'it is' : 'they are'}.`,
+		auditStaysAny: 'The audit record keeps what was done and decided, not the messages.',
+		auditStays: (count: number) =>
+			`The audit record keeps ${n(count, 'entry', 'entries')}: what was done and decided, not the messages.`,
+		copiesStay: (count: number) =>
+			`${n(count, 'older copy', 'older copies')} of the database may still hold it; Settings, Storage removes them. Backups that you made keep it.`,
+		backupsStay: 'Backups that you made keep it.',
+		deleted: (title: string) => `“${title}” was deleted.`,
+		undo: 'Undo',
+	},
+	exporting: {
+		md: 'Export as Markdown',
+		json: 'Export as JSON',
+		title: 'Where should the conversation go?',
+	},
+};

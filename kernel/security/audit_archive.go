@@ -1,0 +1,166 @@
+package security
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/zeebo/blake3"
+
+	"oxios/kernel/store"
+	"oxios/kernel/sys"
+)
+
+// Two chains do not make one: an entry cannot be moved without a new hash. A
+// chain that came in with a backup is therefore kept as a file of its own, in
+// the form of an export, and an entry of the living chain holds the hash of
+// that file. So the living chain vouches for the archived one.
+
+// archiveResource begins the resource of an entry that records an archive.
+const archiveResource = "audit-archive:"
+
+// AuditArchive is a chain that came in with a backup.
+type AuditArchive struct {
+	File    string `json:"file"` // its path in the home, with slashes
+	Entries int64  `json:"entries"`
+	Head    string `json:"head"`
+	Blake3  string `json:"blake3"`            // of the file, in hex
+	OK      bool   `json:"ok"`                // the file is what was archived
+	Problem string `json:"problem,omitempty"` // one sentence
+}
+
+// ArchiveEntry makes the entry that records an archive; the caller adds its
+// own metadata to what is there already.
+func ArchiveEntry(actor string, x AuditArchive) Entry {
+	meta, err := json.Marshal(map[string]any{"entries": x.Entries, "head": x.Head, "blake3": x.Blake3})
+	if err != nil { // text and numbers
+		panic(err)
+	}
+	return Entry{Actor: actor, Action: ActionOther, Resource: archiveResource + x.File, Metadata: meta}
+}
+
+// Contains reports whether the entry numbered seq has this hash: the chain of
+// a backup that ends with it is then the beginning of this one.
+func (a *Audit) Contains(ctx context.Context, seq int64, hash string) (bool, error) {
+	var found string
+	err := a.st.Read(ctx, func(tx *store.Tx) error {
+		return tx.QueryRow(`SELECT hash FROM audit WHERE seq = ?`, seq).Scan(&found)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return found == hash, err
+}
+
+// Export writes the whole chain, a line for each entry.
+func (a *Audit) Export(ctx context.Context, w io.Writer) error {
+	out := bufio.NewWriter(w)
+	for from := int64(1); ; {
+		page, err := a.List(ctx, AuditQuery{From: from, Limit: verifyPage})
+		if err != nil {
+			return err
+		}
+		for _, e := range page {
+			if _, err := out.Write(ExportLine(e)); err != nil {
+				return err
+			}
+			from = e.Seq + 1
+		}
+		if len(page) < verifyPage {
+			return out.Flush()
+		}
+	}
+}
+
+// Archives returns the archives that the chain records, and whether each file
+// in the home is still what was archived.
+func (a *Audit) Archives(ctx context.Context, home string) ([]AuditArchive, error) {
+	var found []AuditArchive
+	err := a.st.Read(ctx, func(tx *store.Tx) error {
+		rows, err := tx.Query(`SELECT substr(resource, ?), metadata FROM audit WHERE action = 'Other' AND resource LIKE 'audit-archive:%' ORDER BY seq`, len(archiveResource)+1)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var x AuditArchive
+			var meta []byte
+			if err := rows.Scan(&x.File, &meta); err != nil {
+				return err
+			}
+			if err := json.Unmarshal(meta, &x); err != nil {
+				x.Problem = "What the chain records of it cannot be read."
+			}
+			found = append(found, x)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the archived chains: %w", err)
+	}
+	for i := range found {
+		if found[i].Problem == "" {
+			found[i].Problem = unlike(home, found[i])
+		}
+		found[i].OK = found[i].Problem == ""
+	}
+	return found, nil
+}
+
+// unlike says why a file is not the archive that was recorded, or "".
+func unlike(home string, x AuditArchive) string {
+	if !filepath.IsLocal(filepath.FromSlash(x.File)) {
+		return "It lies outside of the home."
+	}
+	f, err := os.Open(filepath.Join(home, filepath.FromSlash(x.File)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Sprintf("%s is missing.", x.File)
+	}
+	if err != nil {
+		return fmt.Sprintf("%s cannot be read: %v.", x.File, err)
+	}
+	defer f.Close()
+	h := blake3.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return fmt.Sprintf("%s cannot be read: %v.", x.File, err)
+	}
+	if hex.EncodeToString(h.Sum(nil)) != x.Blake3 {
+		return fmt.Sprintf("%s was altered: it is not what was archived.", x.File)
+	}
+	return ""
+}
+
+// VerifyAll is [Audit.Verify] with the archives in the home. One that is not
+// as it was makes the whole report bad.
+func (a *Audit) VerifyAll(ctx context.Context, home string) (AuditReport, error) {
+	r, err := a.Verify(ctx)
+	if err != nil || !r.OK {
+		return r, err
+	}
+	archives, err := a.Archives(ctx, home)
+	r.Archived = len(archives)
+	for _, x := range archives {
+		if !x.OK {
+			r.OK, r.Problem = false, x.Problem
+			break
+		}
+	}
+	return r, err
+}
+
+// ArchiveFile returns the name, in a home, of the archive of a chain. One
+// chain has one name.
+func ArchiveFile(node string, r AuditReport) (string, error) {
+	if len(r.Head) < 16 || len(node) < 8 {
+		return "", sys.Errorf(sys.CodeInternal, "The chain has no head.")
+	}
+	return fmt.Sprintf("audit/%s-%d-%s.jsonl", node[:8], r.Entries, r.Head[:16]), nil
+}
