@@ -94,8 +94,10 @@ func (c *console) restored(r kernel.RestoreReport) error {
 		name string
 		m    kernel.Merged
 	}{
-		{c.t("conversations", "대화"), r.Sessions}, {c.t("files", "파일"), r.Files},
-		{c.t("settings", "설정"), r.Settings}, {c.t("costs", "비용"), r.Costs},
+		{c.t("conversations", "대화"), r.Sessions},
+		{c.t("files", "파일"), r.Files},
+		{c.t("settings", "설정"), r.Settings},
+		{c.t("costs", "비용"), r.Costs},
 	} {
 		rows = append(rows, []string{k.name, strconv.Itoa(k.m.Added), strconv.Itoa(k.m.Present), strconv.Itoa(k.m.Kept)})
 	}
