@@ -12,7 +12,7 @@ const binary = process.env.OXIOS_BIN;
 const link = /http:\/\/127\.0\.0\.1:\d+\/#code=\S+/;
 
 describe('attachments', { skip: binary ? false : 'OXIOS_BIN names no binary' }, () => {
-	let dir, env, model, server, chrome, context, page;
+	let dir, env, model, server, chrome, context, page, socket;
 
 	const message = () => page.getByRole('textbox', { name: 'Message' });
 	const log = () => page.getByRole('log', { name: 'Conversation' });
@@ -64,6 +64,7 @@ describe('attachments', { skip: binary ? false : 'OXIOS_BIN names no binary' }, 
 			locale: 'en',
 		});
 		page = await context.newPage();
+		page.on('websocket', (ws) => (socket = ws));
 		await serve();
 		await passFirstStart(page);
 	});
@@ -123,7 +124,8 @@ describe('attachments', { skip: binary ? false : 'OXIOS_BIN names no binary' }, 
 			.waitFor();
 		assert.equal(await message().inputValue(), '');
 		await button('Put into the message as text').click();
-		assert.equal(await message().inputValue(), long);
+		await page.waitForFunction((text) => document.querySelector('textarea').value === text, long);
+		await chips().getByRole('listitem').nth(1).waitFor({ state: 'detached' });
 		assert.equal(await chips().getByRole('listitem').count(), 1);
 		const parts = await answered();
 		assert.ok(parts[0].text.startsWith('Call me Ishmael.'));
@@ -194,10 +196,7 @@ describe('attachments', { skip: binary ? false : 'OXIOS_BIN names no binary' }, 
 		await writeFile(video, '');
 		await truncate(video, 200 << 20);
 		let sent = 0;
-		const count = (frame) => (sent += frame.payload.length);
-		page.once('websocket', (ws) => ws.on('framesent', count));
-		await page.reload();
-		await message().waitFor();
+		socket.on('framesent', (frame) => (sent += frame.payload.length));
 		const began = Date.now();
 		await choose(video);
 		await page
@@ -213,9 +212,16 @@ describe('attachments', { skip: binary ? false : 'OXIOS_BIN names no binary' }, 
 	});
 
 	it('what was not sent is there again after a restart', async () => {
+		const kept = new Promise((done) => {
+			let call;
+			socket.on('framesent', ({ payload }) => {
+				if (payload.includes('infra.keep') && payload.includes('draft.txt')) call = JSON.parse(payload).id;
+			});
+			socket.on('framereceived', ({ payload }) => call && JSON.parse(payload).id === call && done());
+		});
 		await choose(file('draft.txt', 'unsent words'));
 		await chip('draft.txt').waitFor();
-		await page.waitForTimeout(200); // the page keeps the draft without waiting for it
+		await kept;
 		await server.stop();
 		await serve();
 		await chip('draft.txt').waitFor();

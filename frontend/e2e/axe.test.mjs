@@ -7,11 +7,15 @@ import { begin, binary, machine, visit } from './machine.mjs';
 import { browser, fakePage } from './serve.mjs';
 import { openView, views } from './views.mjs';
 
-let chrome;
+let chrome, served;
 before(async () => {
 	chrome = await browser();
+	served = await fakePage();
 });
-after(() => chrome?.close());
+after(async () => {
+	await chrome?.close();
+	await served?.stop();
+});
 
 /** found is what axe objects to, a line for each place. */
 async function found(page) {
@@ -30,16 +34,12 @@ for (const { theme, lang, width, height } of [
 	{ theme: 'dark', lang: 'ko', width: 900, height: 600 },
 ]) {
 	describe(`axe, ${theme}, ${lang}, ${width} × ${height}`, () => {
-		let served, context, page;
+		let context, page;
 		before(async () => {
-			served = await fakePage();
 			context = await chrome.newContext({ viewport: { width, height }, reducedMotion: 'reduce', locale: lang });
 			page = await context.newPage();
 		});
-		after(async () => {
-			await context?.close();
-			await served?.stop();
-		});
+		after(() => context?.close());
 
 		for (const view of views) {
 			it(view.name, async () => {
