@@ -28,10 +28,9 @@ import type { Session } from '../kernel/api.gen';
 import type { Live } from '../kernel/live.svelte';
 import { failureOf } from '../kernel/transport';
 import { copyText } from '../ui/clipboard';
-import { shortPath } from '../ui/format';
+import { fileName, shortPath } from '../ui/format';
 import { i18n, type Language } from '../ui/i18n/index.svelte';
 import { keysOf, shortcuts } from '../ui/keys';
-import { saveText } from '../ui/save';
 import type { Shell } from './shell.svelte';
 
 /** Stage is what stands on the screen, and what it can do. */
@@ -414,11 +413,14 @@ export class Commands {
 
 	#export(id: string, format: 'md' | 'json'): void {
 		const title = this.#live.sessions.get(id)?.title || i18n.t.sessions.untitled;
-		this.#do(this.#live.kernel.state.exportSession(id, format).then((text) => saveText(`${title}.${format}`, text)));
+		const name = `${fileName(title)}.${format}`;
+		const saved = this.#live.files.save(id, format, { title: i18n.t.exporting.title, name });
+		this.#do(saved.then((ok) => ok && this.#live.say('exported')));
 	}
 
 	#copy(id: string): void {
-		this.#do(this.#live.kernel.state.exportSession(id, 'md').then((text) => copyText(text)));
+		const text = this.#live.kernel.state.exportSession(id, 'md');
+		this.#do(text.then(copyText).then((ok) => this.#live.say(ok ? 'chat_copied' : 'not_copied')));
 	}
 
 	#also(name: keyof typeof i18n.t.palette.also): string {

@@ -85,6 +85,12 @@ export function baseName(path: string): string {
 	return path.split(/[\\/]/).filter(Boolean).pop() ?? path;
 }
 
+/** fileName makes a title the name of a file: without what no file system takes, and not hidden. */
+export function fileName(title: string): string {
+	const name = title.replace(/[\\/:*?"<>|\p{Cc}]+/gu, ' ').replace(/^[.\s]+/, '');
+	return name.slice(0, 60).trim() || 'oxios';
+}
+
 /** shortPath writes the home of the person as ~. */
 export function shortPath(path: string): string {
 	return path.replace(/^\/(?:home|Users)\/[^/]+(?=\/|$)|^\/root(?=\/|$)/, '~');
