@@ -61,6 +61,7 @@ func rawTurn(b *testing.B, url string, body []byte, log *os.File) {
 // was answered, and what it said. What the model takes is not ours.
 type recorder struct {
 	model http.Handler
+	open  sync.WaitGroup
 
 	mu    sync.Mutex
 	seen  []request
@@ -73,6 +74,8 @@ type request struct {
 }
 
 func (r *recorder) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	r.open.Add(1)
+	defer r.open.Done()
 	body, err := io.ReadAll(q.Body)
 	if err != nil {
 		return
@@ -87,8 +90,9 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// take returns what was seen so far, or sets whether more shall be.
+// take returns what was seen so far, and says whether what follows is left out.
 func (r *recorder) take(quiet bool) []request {
+	r.open.Wait()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	seen := r.seen

@@ -1,7 +1,7 @@
 // The switch "Start with the system" on the real kernel: what it says is what the session's entry holds.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -57,13 +57,11 @@ describe('start with the system', { skip: binary ? false : 'OXIOS_BIN names no b
 	});
 
 	it('tells why it could not be turned on', async () => {
-		await rm(join(person, '.config'), { recursive: true });
-		await writeFile(join(person, '.config'), 'a file where the folder has to be');
+		await rm(join(person, '.config', 'autostart'), { recursive: true });
+		await symlink('/nowhere/autostart', join(person, '.config', 'autostart'));
 		await general();
 		await toggle().click();
 		await page.getByText(/oxios\.desktop cannot be written/).waitFor();
 		assert.equal(await toggle().getAttribute('aria-checked'), 'false');
-		await rm(join(person, '.config'));
-		await mkdir(join(person, '.config'));
 	});
 });

@@ -1,10 +1,21 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { contextSize, day, duration, money, shortPath, size, tokens } from './format';
+import { contextSize, day, duration, fileName, money, shortPath, size, tokens } from './format';
 import { en } from './i18n/en';
 import { i18n, languageOf } from './i18n/index.svelte';
 import { ko } from './i18n/ko';
 
 afterEach(() => i18n.set('en'));
+
+describe('the name of a file', () => {
+	it.each([
+		['Fix a/b: why?', 'Fix a b why'],
+		['..hidden', 'hidden'],
+		['제주 사진 정리', '제주 사진 정리'],
+		['a\nb', 'a b'],
+		['', 'oxios'],
+		['x'.repeat(90), 'x'.repeat(60)],
+	])('of %j is %j', (title, name) => expect(fileName(title)).toBe(name));
+});
 
 describe('figures', () => {
 	it('never shows a small sum as nothing', () => {

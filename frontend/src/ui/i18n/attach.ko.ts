@@ -33,7 +33,7 @@ export const attach: typeof en = {
 		facts: (kind, size) => `${kind}, ${size}`,
 		kinds: {
 			image: '그림',
-			pdf: 'PDF',
+			pdf: 'PDF 문서',
 			docx: '워드 문서',
 			text: '텍스트',
 			paste: '붙여 넣은 글',
