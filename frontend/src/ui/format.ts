@@ -87,7 +87,7 @@ export function baseName(path: string): string {
 
 /** fileName makes a title the name of a file: without what no file system takes, and not hidden. */
 export function fileName(title: string): string {
-	const name = title.replace(/[\\/:*?"<>|\p{Cc}]+/gu, ' ').replace(/^[.\s]+/, '');
+	const name = title.replace(/[\\/:*?"<>|\p{Cc}\s]+/gu, ' ').replace(/^[.\s]+/, '');
 	return name.slice(0, 60).trim() || 'oxios';
 }
 
