@@ -27,9 +27,9 @@ func TestRepositoryHasTheKoreanOfEverySentence(t *testing.T) {
 	for path, file := range goSources(t) {
 		if strings.HasPrefix(path, filepath.Join("kernel", "sys", "korean")) {
 			ast.Inspect(file, func(n ast.Node) bool {
-				if kv, ok := n.(*ast.KeyValueExpr); ok {
-					en, _ := text(kv.Key)
-					ko, _ := text(kv.Value)
+				if pair, ok := n.(*ast.CompositeLit); ok && pair.Type == nil && len(pair.Elts) == 2 {
+					en, _ := text(pair.Elts[0])
+					ko, _ := text(pair.Elts[1])
 					if table[en] != "" {
 						t.Errorf("%s has two Korean sentences", strconv.Quote(en))
 					}

@@ -198,7 +198,7 @@ describe('the first start', () => {
 
 	it('tells a page without a code how to open Oxios', async () => {
 		await page.goto(served.url);
-		await page.getByRole('heading', { name: 'Open Oxios with the link that oxios serve prints' }).waitFor();
+		await page.getByRole('heading', { name: 'Open Oxios with the address that oxios address prints' }).waitFor();
 	});
 });
 

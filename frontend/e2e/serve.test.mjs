@@ -52,7 +52,7 @@ describe('oxios serve', { skip: binary ? false : 'OXIOS_BIN names no binary' }, 
 		const other = await chrome.newContext();
 		const stranger = await other.newPage();
 		await stranger.goto(new URL('/', server.match[0]).href);
-		await stranger.getByRole('heading', { name: /oxios serve/ }).waitFor();
+		await stranger.getByRole('heading', { name: /oxios address/ }).waitFor();
 		assert.equal(await stranger.locator('aside').count(), 0);
 		await other.close();
 	});
