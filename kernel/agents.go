@@ -113,10 +113,12 @@ func (a *AgentsAPI) Continue(ctx context.Context, runID string) (Submitted, erro
 		if !r.State.Ended() {
 			return Submitted{}, sys.Errorf(sys.CodeConflict, "That run has not ended, so there is nothing to continue.")
 		}
-		if a.k.runs.inSession(r.SessionID) == "" {
-			if err := a.k.setHead(ctx, r.SessionID, r.ID); err != nil {
-				return Submitted{}, err
-			}
+		s, err := a.k.store.Session(ctx, r.SessionID)
+		if err == nil && a.k.runs.inSession(s.ID) == "" {
+			err = a.k.setHead(ctx, s, r.ID)
+		}
+		if err != nil {
+			return Submitted{}, err
 		}
 		return a.k.submit(ctx, Submit{SessionID: r.SessionID, Text: a.k.continueText(), Via: a.who.Via}, a.scope)
 	})

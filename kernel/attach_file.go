@@ -131,8 +131,7 @@ func (k *Kernel) readDocument(ctx context.Context, f io.Reader, name string) (do
 	case err != nil:
 		return document.Result{}, err
 	case out.TimedOut:
-		return document.Result{}, sys.Errorf(sys.CodeTimeout, "%s could not be read within %s. It was not attached.", name, document.MaxTime).
-			WithHint("Attach a part of it, or save it again with another program.")
+		return document.Result{}, document.TooSlow(name, document.MaxTime)
 	case out.OutOfMemory:
 		return document.Result{}, sys.Errorf(sys.CodeTooLarge, "%s takes more than %s of memory to be read. It was not attached.", name, sizeText(document.MaxMemory)).
 			WithHint("Make it smaller, and attach that.")

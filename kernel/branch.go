@@ -48,19 +48,22 @@ func (k *Kernel) chooseBranch(ctx context.Context, r Run) error {
 			return nil
 		}
 	}
-	return k.setHead(ctx, s.ID, tree.End(r.ID))
+	return k.setHead(ctx, s, tree.End(r.ID))
 }
 
 // setHead moves the end of the shown branch. A run at work must stay on it: its
 // questions and what is typed meanwhile belong there.
-func (k *Kernel) setHead(ctx context.Context, session, run string) error {
-	if k.runs.inSession(session) != "" {
+func (k *Kernel) setHead(ctx context.Context, s Session, run string) error {
+	if s.HeadID == run {
+		return nil
+	}
+	if k.runs.inSession(s.ID) != "" {
 		return errAtWork()
 	}
-	if err := k.store.Write(ctx, func(tx *store.Tx) error { return k.store.SetHead(tx, session, run) }); err != nil {
+	if err := k.store.Write(ctx, func(tx *store.Tx) error { return k.store.SetHead(tx, s.ID, run) }); err != nil {
 		return err
 	}
-	_, err := k.announceSession(ctx, session)
+	_, err := k.announceSession(ctx, s.ID)
 	return err
 }
 

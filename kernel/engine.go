@@ -431,7 +431,7 @@ func (c *chosen) complete(ctx context.Context, req llm.Request, emit func(llm.De
 		return nil, err
 	}
 	var resp *llm.Response
-	err := c.engine.breakers.Do(ctx, c.provider, func(ctx context.Context) (err error) {
+	err := c.engine.breakers.Do(ctx, c.provider, c.Endpoint().Name, func(ctx context.Context) (err error) {
 		resp, err = c.Complete(ctx, req, emit)
 		return err
 	})

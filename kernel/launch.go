@@ -85,6 +85,9 @@ func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, e
 	if err := k.canSee(ctx, choice, attached); err != nil {
 		return Submitted{}, err
 	}
+	if from.runID == "" {
+		k.engine.breakers.Reset(choice.provider) // a person asks and wants to know now; agents wait out the pause
+	}
 	session.Provider, session.Model = choice.provider, choice.model
 	run := Run{
 		ID: sys.NewID(), SessionID: session.ID, Name: titleOf(text), State: store.RunQueued, Profile: security.ProfileOperator,

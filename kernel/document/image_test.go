@@ -150,7 +150,7 @@ func TestScaledPictureShowsAllOfTheOldOne(t *testing.T) {
 
 func TestPhotographsBecomeJPEGAndDrawingsStayPNG(t *testing.T) {
 	t.Parallel()
-	noise := image.NewRGBA(image.Rect(0, 0, 1200, 1200))
+	noise := image.NewRGBA(image.Rect(0, 0, 800, 800))
 	state := uint32(1)
 	for i := range noise.Pix {
 		state = state*1664525 + 1013904223

@@ -18,6 +18,9 @@ import (
 	"oxios/kernel/sys"
 )
 
+// maxBroken is after how many damaged pages without a good one a PDF is given up.
+const maxBroken = 20
+
 // wasmPages is how much memory PDFium may take, in pages of 64 KiB: 384 MiB.
 const wasmPages = 6144
 
@@ -72,7 +75,7 @@ func badPDF(name string, err error) error {
 func pagesOf(ctx context.Context, reader pdfium.Pdfium, doc references.FPDF_DOCUMENT, count int, name string) (Result, error) {
 	var text strings.Builder
 	found, failed, read := false, 0, 0
-	for read < min(count, maxPage) && ctx.Err() == nil {
+	for read < min(count, maxPage) && ctx.Err() == nil && (found || failed < maxBroken) {
 		page, err := reader.GetPageText(&requests.GetPageText{Page: requests.Page{ByIndex: &requests.PageByIndex{Document: doc, Index: read}}})
 		body := ""
 		switch {
@@ -95,6 +98,8 @@ func pagesOf(ctx context.Context, reader pdfium.Pdfium, doc references.FPDF_DOCU
 	switch {
 	case !found && failed > 0:
 		return Result{}, badPDF(name, nil)
+	case !found && ctx.Err() != nil:
+		return Result{}, TooSlow(name, pagesTime)
 	case !found && read > 0:
 		return Result{}, sys.Errorf(sys.CodeInvalid, "%s holds no text: its pages are pictures, as a scanner makes them. It was not attached.", name).
 			WithHint("Attach pictures of the pages that matter, and choose a model that sees.")

@@ -55,6 +55,12 @@ func Main() bool {
 	return true
 }
 
+// TooSlow says that a file was not read within limit.
+func TooSlow(name string, limit time.Duration) error {
+	return sys.Errorf(sys.CodeTimeout, "%s could not be read within %s. It was not attached.", name, limit).
+		WithHint("Attach a part of it, or save it again with another program.")
+}
+
 // Parse takes up what a reader said of the file that is called name.
 func Parse(said []byte, name string) (Result, error) {
 	var a answer

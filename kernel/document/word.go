@@ -83,6 +83,9 @@ func (w *word) part(z *zip.Reader, name string, read func(*xml.Decoder) error) e
 	if i < 0 {
 		return fs.ErrNotExist
 	}
+	if z.File[i].UncompressedSize64 > uint64(w.left) { // as it says itself; it may lie
+		return errBomb
+	}
 	r, err := z.File[i].Open()
 	if err != nil {
 		return err

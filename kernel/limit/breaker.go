@@ -54,14 +54,15 @@ func NewBreakers(config BreakerConfig) *Breakers {
 	return &Breakers{config: config, byID: map[string]*breaker{}}
 }
 
-// Do runs fn unless the provider's breaker is open. Then it returns a
-// [sys.Error] of code unavailable at once, which tells when the provider is
-// tried again. Errors that are the caller's (see [Counts]) are no failures.
-func (b *Breakers) Do(ctx context.Context, provider string, fn func(context.Context) error) error {
+// Do runs fn unless the breaker of the provider with this id is open. Then it
+// returns a [sys.Error] of code unavailable at once, which calls the provider by
+// its name and tells when it is tried again. Errors that are the caller's (see
+// [Counts]) are no failures.
+func (b *Breakers) Do(ctx context.Context, provider, name string, fn func(context.Context) error) error {
 	br := b.get(provider)
 	done, err := br.cb.Allow()
 	if err != nil {
-		return br.refusal(provider, err)
+		return br.refusal(name, err)
 	}
 	b.report(provider, br)
 	finished := false
@@ -118,9 +119,9 @@ func (b *Breakers) report(provider string, br *breaker) {
 	}
 }
 
-func (br *breaker) refusal(provider string, err error) error {
+func (br *breaker) refusal(name string, err error) error {
 	if errors.Is(err, gobreaker.ErrTooManyRequests) {
-		return sys.Errorf(sys.CodeUnavailable, "The provider %s did not work; one request is just trying it again.", provider).
+		return sys.Errorf(sys.CodeUnavailable, "The provider %s did not work; one request is just trying it again.", name).
 			WithHint("Try again in a moment, or choose another provider.")
 	}
 	br.mu.Lock()
@@ -128,7 +129,7 @@ func (br *breaker) refusal(provider string, err error) error {
 	br.mu.Unlock()
 	wait := max(time.Until(at).Round(time.Second), time.Second)
 	return sys.Errorf(sys.CodeUnavailable, "The provider %s failed several times in a row and is left alone until %s (%s from now).",
-		provider, at.Local().Format(time.TimeOnly), wait).
+		name, at.Local().Format(time.TimeOnly), wait).
 		WithHint("Wait, or choose another provider.")
 }
 

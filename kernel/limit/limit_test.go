@@ -31,12 +31,12 @@ func TestFiveFailuresOpenAndOneProbeCloses(t *testing.T) {
 		var changes []State
 		b := NewBreakers(BreakerConfig{OnChange: func(s State) { changes = append(changes, s) }})
 		for i := range 5 {
-			if err := b.Do(t.Context(), "p", fails(errDown)); !errors.Is(err, errDown) {
+			if err := b.Do(t.Context(), "p", "P", fails(errDown)); !errors.Is(err, errDown) {
 				t.Fatalf("failure %d: got %v, want the function's own error", i+1, err)
 			}
 		}
 		called := false
-		err := b.Do(t.Context(), "p", func(context.Context) error { called = true; return nil })
+		err := b.Do(t.Context(), "p", "P", func(context.Context) error { called = true; return nil })
 		if called || sys.CodeOf(err) != sys.CodeUnavailable {
 			t.Fatalf("open breaker: got %v (called %v), want unavailable without a call", err, called)
 		}
@@ -48,14 +48,14 @@ func TestFiveFailuresOpenAndOneProbeCloses(t *testing.T) {
 			t.Errorf("message %q does not name the time %s", err, at)
 		}
 		time.Sleep(31 * time.Second)
-		if err := b.Do(t.Context(), "p", fails(errDown)); !errors.Is(err, errDown) {
+		if err := b.Do(t.Context(), "p", "P", fails(errDown)); !errors.Is(err, errDown) {
 			t.Fatalf("probe: got %v, want the call to go through", err)
 		}
-		if err := b.Do(t.Context(), "p", fails(nil)); sys.CodeOf(err) != sys.CodeUnavailable {
+		if err := b.Do(t.Context(), "p", "P", fails(nil)); sys.CodeOf(err) != sys.CodeUnavailable {
 			t.Fatalf("after a failed probe: got %v, want unavailable", err)
 		}
 		time.Sleep(31 * time.Second)
-		if err := b.Do(t.Context(), "p", fails(nil)); err != nil {
+		if err := b.Do(t.Context(), "p", "P", fails(nil)); err != nil {
 			t.Fatalf("second probe: %v", err)
 		}
 		if s := b.State("p"); s.Open || s.Probing || s.Failures != 0 {
@@ -71,20 +71,20 @@ func TestOnlyOneProbeAtATime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBreakers(BreakerConfig{Failures: 1})
-		_ = b.Do(t.Context(), "p", fails(errDown))
+		_ = b.Do(t.Context(), "p", "P", fails(errDown))
 		time.Sleep(31 * time.Second)
 		release := make(chan struct{})
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			_ = b.Do(t.Context(), "p", func(context.Context) error { <-release; return nil })
+			_ = b.Do(t.Context(), "p", "P", func(context.Context) error { <-release; return nil })
 		})
 		synctest.Wait()
-		if err := b.Do(t.Context(), "p", fails(nil)); sys.CodeOf(err) != sys.CodeUnavailable {
+		if err := b.Do(t.Context(), "p", "P", fails(nil)); sys.CodeOf(err) != sys.CodeUnavailable {
 			t.Errorf("second probe: got %v, want unavailable", err)
 		}
 		close(release)
 		wg.Wait()
-		if err := b.Do(t.Context(), "p", fails(nil)); err != nil {
+		if err := b.Do(t.Context(), "p", "P", fails(nil)); err != nil {
 			t.Errorf("after the probe: %v", err)
 		}
 	})
@@ -98,7 +98,7 @@ func TestMistakesOfTheCallerDoNotOpen(t *testing.T) {
 	} {
 		b := NewBreakers(BreakerConfig{})
 		for range 20 {
-			_ = b.Do(t.Context(), "p", fails(sys.Errorf(code, "x")))
+			_ = b.Do(t.Context(), "p", "P", fails(sys.Errorf(code, "x")))
 		}
 		if b.State("p").Open {
 			t.Errorf("20 errors of code %s opened the breaker", code)
@@ -106,19 +106,19 @@ func TestMistakesOfTheCallerDoNotOpen(t *testing.T) {
 	}
 	b := NewBreakers(BreakerConfig{})
 	for range 4 {
-		_ = b.Do(t.Context(), "p", fails(errDown))
+		_ = b.Do(t.Context(), "p", "P", fails(errDown))
 	}
-	_ = b.Do(t.Context(), "p", fails(context.Canceled))
-	_ = b.Do(t.Context(), "p", fails(errDown))
+	_ = b.Do(t.Context(), "p", "P", fails(context.Canceled))
+	_ = b.Do(t.Context(), "p", "P", fails(errDown))
 	if !b.State("p").Open {
 		t.Error("a cancellation between failures closed the row of five")
 	}
 	b = NewBreakers(BreakerConfig{})
 	for range 4 {
-		_ = b.Do(t.Context(), "p", fails(errDown))
+		_ = b.Do(t.Context(), "p", "P", fails(errDown))
 	}
-	_ = b.Do(t.Context(), "p", fails(errKey))
-	_ = b.Do(t.Context(), "p", fails(errDown))
+	_ = b.Do(t.Context(), "p", "P", fails(errKey))
+	_ = b.Do(t.Context(), "p", "P", fails(errDown))
 	if b.State("p").Open {
 		t.Error("an answer of the provider between failures did not end the row")
 	}
@@ -128,13 +128,13 @@ func TestBreakersAreApartAndResettable(t *testing.T) {
 	t.Parallel()
 	b := NewBreakers(BreakerConfig{})
 	for range 5 {
-		_ = b.Do(t.Context(), "a", fails(errDown))
+		_ = b.Do(t.Context(), "a", "A", fails(errDown))
 	}
-	if err := b.Do(t.Context(), "b", fails(nil)); err != nil {
+	if err := b.Do(t.Context(), "b", "B", fails(nil)); err != nil {
 		t.Errorf("other provider: %v", err)
 	}
 	b.Reset("a")
-	if err := b.Do(t.Context(), "a", fails(nil)); err != nil {
+	if err := b.Do(t.Context(), "a", "A", fails(nil)); err != nil {
 		t.Errorf("after Reset: %v", err)
 	}
 }
@@ -148,7 +148,7 @@ func TestPanicCountsAsFailureAndGoesOn(t *testing.T) {
 				t.Error("the panic was swallowed")
 			}
 		}()
-		_ = b.Do(t.Context(), "p", func(context.Context) error { panic("x") })
+		_ = b.Do(t.Context(), "p", "P", func(context.Context) error { panic("x") })
 	}()
 	if !b.State("p").Open {
 		t.Error("a panic did not count")

@@ -7,37 +7,55 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 
 	openai "github.com/sashabaranov/go-openai"
 )
 
-type messagesKey struct{}
+type listsKey struct{}
 
-// withMessages takes the messages out of a request and has [doer.Do] put them
-// back, encoded here. go-openai encodes a message three times over, which in a
-// conversation of a hundred turns takes longer than all else that a turn does.
-func withMessages(ctx context.Context, req openai.ChatCompletionRequest) (context.Context, openai.ChatCompletionRequest, error) {
-	size := 64
+// withLists leaves it to [doer.Do] to put the messages and the tools of req
+// into the body of chat, which has its tools already. go-openai encodes each of
+// them three times over, which in a conversation of a hundred turns takes longer
+// than all else that a turn does.
+func withLists(ctx context.Context, req Request, chat openai.ChatCompletionRequest) (context.Context, openai.ChatCompletionRequest, error) {
+	if err := openai.NewReasoningValidator().Validate(chat); err != nil { // it looks at the tools
+		return ctx, chat, err
+	}
+	size := 1 << 10
 	for _, m := range req.Messages {
-		size += 64 + len(m.Content) + len(m.ReasoningContent) + 256*len(m.ToolCalls)
+		size += 64 + len(m.Content) + 256*len(m.ToolCalls)
+	}
+	for _, t := range req.Tools {
+		size += 64 + len(t.Description) + len(t.Schema)
 	}
 	b := append(make([]byte, 0, size), `"messages":[`...)
-	for i, m := range req.Messages {
-		if i > 0 {
+	first, err := len(b), error(nil)
+	chatMessages(req, func(m openai.ChatCompletionMessage) {
+		if len(b) > first {
 			b = append(b, ',')
 		}
-		var err error
-		if b, err = appendMessage(b, m); err != nil {
-			return ctx, req, err
-		}
+		var merr error
+		b, merr = appendMessage(b, m)
+		err = errors.Join(err, merr)
+	})
+	b = append(b, ']')
+	for i, t := range chat.Tools {
+		b = append(b, [...]string{`,"tools":[`, `,`}[min(i, 1)]...)
+		var terr error
+		b, terr = appendTool(b, t)
+		err = errors.Join(err, terr)
 	}
-	req.Messages = []openai.ChatCompletionMessage{}
-	return context.WithValue(ctx, messagesKey{}, append(b, ']')), req, nil
+	if len(chat.Tools) > 0 {
+		b = append(b, ']')
+	}
+	chat.Messages, chat.Tools = []openai.ChatCompletionMessage{}, nil
+	return context.WithValue(ctx, listsKey{}, b), chat, err
 }
 
-// putMessages puts the messages of [withMessages] into the body of a request.
-func putMessages(req *http.Request) error {
-	messages, ok := req.Context().Value(messagesKey{}).([]byte)
+// putLists puts the lists of [withLists] into the body of a request.
+func putLists(req *http.Request) error {
+	lists, ok := req.Context().Value(listsKey{}).([]byte)
 	if !ok {
 		return nil
 	}
@@ -50,12 +68,23 @@ func putMessages(req *http.Request) error {
 	if !found {
 		return errors.New("the request has no place for its messages")
 	}
-	whole := make([]byte, 0, len(body)+len(messages))
-	whole = append(append(append(whole, before...), messages...), after...)
+	whole := slices.Concat(before, lists, after)
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(whole)), nil }
 	req.Body, _ = req.GetBody()
 	req.ContentLength = int64(len(whole))
 	return nil
+}
+
+// appendTool appends t as go-openai encodes it.
+func appendTool(b []byte, t openai.Tool) ([]byte, error) {
+	schema, err := json.Marshal(t.Function.Parameters)
+	if err != nil {
+		return b, err
+	}
+	b = appendText(append(b, `{"function":{"name":`...), t.Function.Name)
+	b = appendMember(b, `,"description":`, t.Function.Description)
+	b = append(append(append(b, `,"parameters":`...), schema...), `},"type":`...)
+	return append(appendText(b, string(t.Type)), '}'), nil
 }
 
 // appendMessage appends m as go-openai encodes it.

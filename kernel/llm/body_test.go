@@ -35,6 +35,22 @@ func TestMessagesAreEncodedAsTheLibraryDoes(t *testing.T) {
 	})
 }
 
+func TestToolsAreEncodedAsTheLibraryDoes(t *testing.T) {
+	t.Parallel()
+	for _, schema := range []string{`{"type":"object","properties":{}}`, "{ \"type\": \"object\",\n \"description\": \"<b> & \\\"안녕\\\"\" }", `{"broken"`} {
+		for _, description := range []string{"", "Lists <all>.\nSlowly."} {
+			tool := openai.Tool{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{
+				Name: "ls", Description: description, Parameters: json.RawMessage(schema),
+			}}
+			want, werr := json.Marshal(tool)
+			got, err := appendTool(nil, tool)
+			if (err == nil) != (werr == nil) || string(got) != string(want) {
+				t.Errorf("got %s, %v, want %s, %v", got, err, want, werr)
+			}
+		}
+	}
+}
+
 func TestModelNamedLikeTheMessagesIsSentWhole(t *testing.T) {
 	t.Parallel()
 	p := serveText(t, events(chunkHello, chunkStop, done))
@@ -51,7 +67,7 @@ func TestModelNamedLikeTheMessagesIsSentWhole(t *testing.T) {
 // BenchmarkRequest is what a turn encodes at the end of a hundred turns, beside
 // the library's own encoding of the same.
 func BenchmarkRequest(b *testing.B) {
-	req := Request{Model: "m", Messages: []Message{{Role: RoleSystem, Content: "Be brief."}, {Role: RoleUser, Content: "Find it."}}}
+	req := Request{Model: "m", Tools: conversation("m").Tools, Messages: []Message{{Role: RoleSystem, Content: "Be brief."}, {Role: RoleUser, Content: "Find it."}}}
 	for range 100 {
 		req.Messages = append(req.Messages,
 			Message{Role: RoleAssistant, ToolCalls: []ToolCall{{ID: "call_0123456789", Name: "find", Args: `{"pattern": "none-*"}`}}},
@@ -60,7 +76,7 @@ func BenchmarkRequest(b *testing.B) {
 	b.Run("ours", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			_, chat, err := withMessages(b.Context(), chatRequest(req, quirk{}))
+			_, chat, err := withLists(b.Context(), req, chatRequest(req, quirk{}))
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -72,7 +88,9 @@ func BenchmarkRequest(b *testing.B) {
 	b.Run("library", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := json.Marshal(chatRequest(req, quirk{})); err != nil {
+			chat := chatRequest(req, quirk{})
+			chatMessages(req, func(m openai.ChatCompletionMessage) { chat.Messages = append(chat.Messages, m) })
+			if _, err := json.Marshal(chat); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -12,12 +12,12 @@ import (
 	"oxios/kernel/sys"
 )
 
-// chatRequest says a request in the words of chat completions.
+// chatRequest says a request in the words of chat completions, all but its
+// messages.
 func chatRequest(req Request, q quirk) openai.ChatCompletionRequest {
 	out := openai.ChatCompletionRequest{
-		Model:    req.Model,
-		Messages: chatMessages(req),
-		Stream:   true,
+		Model:  req.Model,
+		Stream: true,
 	}
 	if !q.noUsage {
 		out.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
@@ -58,12 +58,12 @@ func schemaOf(t Tool) json.RawMessage {
 	return t.Schema
 }
 
-func chatMessages(req Request) []openai.ChatCompletionMessage {
-	out := make([]openai.ChatCompletionMessage, 0, len(req.Messages)+1)
+// chatMessages says the messages of a request, one after the other.
+func chatMessages(req Request, say func(openai.ChatCompletionMessage)) {
 	var shown []Image // pictures of tool results, which a tool message cannot hold
 	flush := func() {
 		if len(shown) > 0 {
-			out = append(out, openai.ChatCompletionMessage{Role: RoleUser, MultiContent: parts("The pictures that the tools returned:", shown)})
+			say(openai.ChatCompletionMessage{Role: RoleUser, MultiContent: parts("The pictures that the tools returned:", shown)})
 			shown = nil
 		}
 	}
@@ -99,10 +99,9 @@ func chatMessages(req Request) []openai.ChatCompletionMessage {
 		if i > lastUser && len(m.ToolCalls) > 0 && containsAny(strings.ToLower(req.Model), "deepseek", "kimi", "glm") {
 			msg.ReasoningContent = m.Reasoning
 		}
-		out = append(out, msg)
+		say(msg)
 	}
 	flush()
-	return out
 }
 
 func parts(text string, images []Image) []openai.ChatMessagePart {

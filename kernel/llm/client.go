@@ -176,7 +176,7 @@ func (c *Client) send(ctx context.Context, req Request, q quirk) error {
 		_, err := c.api.CreateResponseStream(ctx, responsesRequest(req, q))
 		return err
 	}
-	ctx, chat, err := withMessages(ctx, chatRequest(req, q))
+	ctx, chat, err := withLists(ctx, req, chatRequest(req, q))
 	if err == nil {
 		_, err = c.api.CreateChatCompletionStream(ctx, chat)
 	}

@@ -83,9 +83,9 @@ func (d Discovery) oxiosEnv(context.Context) *Found {
 	if base == "" && key == "" {
 		return nil
 	}
-	f := &Found{Source: "OXIOS_BASE_URL", Endpoint: Endpoint{ID: "env", Kind: KindOpenAI, BaseURL: or(base, OpenAIBaseURL), Key: key}}
-	if base == "" {
-		f.Source = "OXIOS_API_KEY"
+	f := &Found{Source: "OXIOS_API_KEY", Endpoint: Endpoint{ID: "env", Kind: KindOpenAI, BaseURL: or(base, OpenAIBaseURL), Key: key}}
+	if key == "" {
+		f.Source = "OXIOS_BASE_URL"
 	}
 	if u, err := url.Parse(f.Endpoint.BaseURL); err == nil {
 		f.Endpoint.Name = u.Host

@@ -107,14 +107,14 @@ type doer struct {
 	ep     Endpoint
 }
 
-// Do sends a request with the endpoint's own headers, and with the messages that
-// [withMessages] kept back.
+// Do sends a request with the endpoint's own headers, and with what [withLists]
+// kept back.
 func (d doer) Do(req *http.Request) (*http.Response, error) {
 	req.Header.Set("User-Agent", "Oxios")
 	for k, v := range d.ep.Headers {
 		req.Header.Set(k, v)
 	}
-	if err := putMessages(req); err != nil {
+	if err := putLists(req); err != nil {
 		return nil, err
 	}
 	resp, err := d.client.Do(req)

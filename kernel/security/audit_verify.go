@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"database/sql/driver"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -207,31 +208,43 @@ func (a *Audit) verifyPage(ctx context.Context, after, size int64, now time.Time
 		first, limit = math.MinInt64, size // also what has no place in a chain
 	}
 	p.err = a.st.Read(ctx, func(tx *store.Tx) error {
-		rows, err := tx.Query(`SELECT `+auditColumns+` FROM audit WHERE seq >= ? ORDER BY seq LIMIT ?`, first, limit)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			e, err := scanEntry(rows)
-			if err != nil {
-				return err
-			}
+		return tx.Each(`SELECT `+auditColumns+` FROM audit WHERE seq >= ? ORDER BY seq LIMIT ?`, func(row []driver.Value) error {
+			e := entryOf(row)
 			if after != 0 && p.chain.seq == 0 {
 				if e.Seq != after {
-					return nil // the page in front of this one says what is missing
+					return io.EOF // the page in front of this one says what is missing
 				}
 				p.chain.begin(e)
-				continue
+				return nil
 			}
 			p.rows++
 			if p.bad, p.problem = p.chain.add(e); p.bad != 0 {
-				return nil
+				return io.EOF
 			}
-		}
-		return rows.Err()
+			return nil
+		}, first, limit)
 	})
 	return p
+}
+
+// entryOf is scanEntry for what [store.Tx.Each] gives.
+func entryOf(row []driver.Value) Entry {
+	text := func(i int) string {
+		switch v := row[i].(type) {
+		case string:
+			return v
+		case []byte: // somebody's own: the chain holds text
+			return string(v)
+		default:
+			return fmt.Sprint(v)
+		}
+	}
+	seq, _ := row[0].(int64) // the table is strict
+	at, _ := row[1].(int64)
+	return Entry{
+		Seq: seq, Timestamp: time.Unix(0, at).UTC(), Actor: text(2), Action: Action(text(3)), Resource: text(4),
+		PrevHash: text(5), Hash: text(6), Metadata: json.RawMessage(text(7)),
+	}
 }
 
 // ExportLine returns e as one line of JSON with its newline. Lines of a whole

@@ -2,7 +2,10 @@ package store
 
 import (
 	"context"
+	"database/sql/driver"
+	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"testing"
 	"time"
@@ -164,5 +167,46 @@ func TestReadersAreOpenedOnlyWhenAllOthersAreInUse(t *testing.T) {
 	all.Wait()
 	if got := len(s.readers); got != readerCount {
 		t.Errorf("got %d readers at rest, want %d", got, readerCount)
+	}
+}
+
+func TestEachGivesRowsInTheTypesOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	write(t, s, func(tx *Tx) error {
+		for i := range 5 {
+			put(t, tx, fmt.Sprint(i), "v")
+		}
+		return nil
+	})
+	failure := errors.New("ours")
+	for name, tc := range map[string]struct {
+		stop error // at the third row
+		want error
+		rows int
+	}{
+		"to the end": {rows: 5}, "stopped": {stop: io.EOF, rows: 3}, "failed": {stop: failure, want: failure, rows: 3},
+	} {
+		var got []string
+		err := s.Read(t.Context(), func(tx *Tx) error {
+			err := tx.Each("SELECT CAST(key AS INTEGER), value, x'00ff', NULL, 0.5 FROM kv WHERE key >= ? ORDER BY key", func(row []driver.Value) error {
+				got = append(got, fmt.Sprintf("%#v", row))
+				if len(got) == 3 {
+					return tc.stop
+				}
+				return nil
+			}, "0")
+			if rerr := tx.QueryRow("SELECT 1").Scan(new(int)); rerr != nil {
+				t.Errorf("%s: the transaction is of no use afterwards: %v", name, rerr)
+			}
+			return err
+		})
+		if !errors.Is(err, tc.want) || len(got) != tc.rows || got[0] != `[]driver.Value{0, "v", []uint8{0x0, 0xff}, driver.Value(nil), 0.5}` {
+			t.Errorf("%s: got %d rows, %v, the first %s", name, len(got), err, got[0])
+		}
+	}
+	err := s.Read(t.Context(), func(tx *Tx) error { return tx.Each("SELECT nothing FROM nowhere", nil) })
+	if err == nil {
+		t.Error("got no error for a query that is none")
 	}
 }
