@@ -130,6 +130,32 @@ func sentencesOf(file *ast.File) map[string]int {
 	return out
 }
 
+// TestRepositoryPatternsCompile compiles what [sys.Pattern] compiles at its first use only, which may be in front of a person.
+func TestRepositoryPatternsCompile(t *testing.T) {
+	found := 0
+	for path, file := range goSources(t) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			f, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok || f.Sel.Name != "Pattern" {
+				return true
+			}
+			found++
+			expr, ok := text(call.Args[0])
+			if _, err := regexp.Compile(expr); err != nil || !ok {
+				t.Errorf("%s:%d: %q is no pattern that can be checked here: %v", path, sources.Position(call.Pos()).Line, expr, err)
+			}
+			return true
+		})
+	}
+	if found < 40 {
+		t.Errorf("found %d patterns only", found)
+	}
+}
+
 // text is the value of a literal, also of one in parts.
 func text(e ast.Expr) (string, bool) {
 	switch e := e.(type) {

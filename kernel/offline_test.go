@@ -160,3 +160,20 @@ func TestModelOnThisMachineIsNotWaitedFor(t *testing.T) {
 		t.Errorf("got %+v, want a failure at once", r)
 	}
 }
+
+func TestPersonWhoAsksAgainIsHeardAtOnce(t *testing.T) {
+	t.Parallel()
+	f := openFar(t)
+	ask := func() kernel.RunResult {
+		return f.Wait(f.Say("Show me the folder", func(m *kernel.Submit) { m.Via = "terminal" }).RunID)
+	}
+	for range 6 { // more than open the breaker, which would refuse for half a minute
+		if r := ask(); r.Error == nil || r.Error.Code != sys.CodeNetwork {
+			t.Fatalf("got %+v, want a failure of the network", r)
+		}
+	}
+	f.reach(t)
+	if r := ask(); r.State != "done" {
+		t.Errorf("got %s, %v, as soon as the provider is back", r.State, r.Error)
+	}
+}

@@ -29,6 +29,7 @@
 //	[[scenario.turn]]
 //	text = "Done: {{2}} is written."
 //
+// Only the first 16 KiB of a message are matched.
 // A scenario without match and any fits every message: put it last. A turn
 // with when or times belongs to the same step as the turn that follows it; the
 // first turn of a step that fits is played. After the last step the model says that

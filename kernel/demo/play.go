@@ -77,11 +77,16 @@ type played struct {
 	calls     []Call
 }
 
+// maxMatched is how much of a message the scenarios look at, in bytes: trying
+// them all on a pasted novel would take seconds.
+const maxMatched = 16 << 10
+
 // play chooses the turn for a request.
 func (s *Server) play(messages []message) played {
 	sc := sceneOf(messages)
+	begin := sc.message[:min(len(sc.message), maxMatched)]
 	for _, script := range s.scripts {
-		if groups, ok := script.fits(sc.message); ok {
+		if groups, ok := script.fits(begin); ok {
 			turn := s.choose(script, sc)
 			p := played{Turn: turn, scenario: script.Name, step: sc.step}
 			fill := func(text string, escape bool) string { return fillIn(text, sc, groups, escape) }

@@ -481,6 +481,7 @@ export const en = {
 		noImages: 'cannot see images',
 		stays: 'Free, stays on this machine.',
 		foundKey: (name: string) => `Found a key in ${name}. Not tried yet: a test sends one short message.`,
+		foundAddress: (name: string) => `Found an address in ${name}. Not tried yet: a test sends one short message.`,
 		foundServer: (address: string) => `Found at ${address}.`,
 		testing: 'Trying it with one short message',
 		another: 'Another provider, or a key',

@@ -473,6 +473,8 @@ export const ko: Dictionary = {
 		noImages: '이미지 인식 못 함',
 		stays: '무료이며 이 컴퓨터 안에서만 씁니다.',
 		foundKey: (name) => `${name}에서 키를 찾았습니다. 아직 시험하지 않았으며, 시험하면 짧은 메시지 하나를 보냅니다.`,
+		foundAddress: (name) =>
+			`${name}에서 주소를 찾았습니다. 아직 시험하지 않았으며, 시험하면 짧은 메시지 하나를 보냅니다.`,
 		foundServer: (address) => `${address}에서 찾았습니다.`,
 		testing: '짧은 메시지로 시험하는 중',
 		another: '다른 제공자 또는 키',
