@@ -305,7 +305,8 @@ func prepare(t *testing.T, config string) (home, folder string, env []string) {
 	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env = append(os.Environ(), "OXIOS_HOME="+home, "OXIOS_BASE_URL="+model.URL+"/v1", "OXIOS_API_KEY=test-key-0123456789", "OXIOS_MODEL=oxios-demo")
+	// What the WebView keeps, a draft say, is of this test alone.
+	env = append(os.Environ(), "XDG_DATA_HOME="+filepath.Join(filepath.Dir(home), "data"), "OXIOS_HOME="+home, "OXIOS_BASE_URL="+model.URL+"/v1", "OXIOS_API_KEY=test-key-0123456789", "OXIOS_MODEL=oxios-demo")
 	return home, folder, env
 }
 

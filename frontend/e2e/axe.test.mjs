@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { begin, binary, machine, visit } from './machine.mjs';
 import { browser, fakePage } from './serve.mjs';
-import { openView, views } from './views.mjs';
+import { openView, viewPage, views } from './views.mjs';
 
 let chrome, served;
 before(async () => {
@@ -33,18 +33,13 @@ for (const { theme, lang, width, height } of [
 	{ theme: 'light', lang: 'en', width: 1280, height: 800 },
 	{ theme: 'dark', lang: 'ko', width: 900, height: 600 },
 ]) {
-	describe(`axe, ${theme}, ${lang}, ${width} × ${height}`, () => {
-		let context, page;
-		before(async () => {
-			context = await chrome.newContext({ viewport: { width, height }, reducedMotion: 'reduce', locale: lang });
-			page = await context.newPage();
-		});
-		after(() => context?.close());
-
+	describe(`axe, ${theme}, ${lang}, ${width} × ${height}`, { concurrency: 2 }, () => {
 		for (const view of views) {
 			it(view.name, async () => {
+				const page = await viewPage(chrome, { lang, width, height });
 				await openView(page, served.url, view, { theme, lang });
 				assert.deepEqual(await found(page), []);
+				await page.close();
 			});
 		}
 	});

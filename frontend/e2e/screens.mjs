@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { browser, fakePage } from './serve.mjs';
-import { openView, views } from './views.mjs';
+import { openView, viewPage, views } from './views.mjs';
 
 const out = process.argv[2] ?? join(tmpdir(), 'oxios-screens');
 const only = process.argv[3]?.split(',');
@@ -29,8 +29,7 @@ try {
 						[1280, 800],
 						[900, 600],
 					]) {
-				const context = await chrome.newContext({ viewport: { width, height }, reducedMotion: 'reduce', locale: lang });
-				const page = await context.newPage();
+				const page = await viewPage(chrome, { lang, width, height });
 				page.on('pageerror', (e) => {
 					bad++;
 					console.error('page error:', e.message);
@@ -60,7 +59,7 @@ try {
 						await page.screenshot({ path: join(out, `${name}.png`) }).catch(() => {});
 					}
 				}
-				await context.close();
+				await page.close();
 			}
 		}
 	}

@@ -277,12 +277,17 @@ export const views = [
 	},
 ];
 
+/** viewPage opens a page for views, which remembers nothing from one to the next. */
+export async function viewPage(chrome, { lang, width, height }) {
+	const page = await chrome.newPage({ viewport: { width, height }, reducedMotion: 'reduce', locale: lang });
+	await page.addInitScript(() => localStorage.clear());
+	return page;
+}
+
 /** openView shows a view and waits until it stands still. */
 export async function openView(page, base, view, { theme, lang }) {
 	const q = new URLSearchParams({ fake: '1', theme, lang, ...(view.scene ? { scene: view.scene } : {}) });
 	await page.goto(`${base}?${q}`);
-	await page.evaluate(() => localStorage.clear());
-	await page.reload();
 	await page.waitForSelector('#app main');
 	await page.waitForTimeout(view.scene === 'first' ? 1200 : 250);
 	await view.go?.(page);
