@@ -98,7 +98,9 @@ func TestShortcutsWorkWhileTheKeyboardIsKorean(t *testing.T) {
 	keys("ctrl+k")
 	p.until("the palette is open", open("true"))
 	keys("t", "j", "f", "w", "j", "d") // 설정
-	p.until("the palette has Hangul", func() bool { return d.run(`document.querySelector('dialog[open] [role="combobox"]').value`) == "설정" })
+	p.until("the palette has Hangul", func() bool {
+		return d.run(`document.querySelector('dialog[open] [role="combobox"]').value`) == "설정"
+	})
 	keys("Escape")
 	keys("Escape") // at the latest: the first may have ended the composition only
 	p.until("the palette is closed", open("false"))
