@@ -150,7 +150,7 @@ func (k *Kernel) bring(ctx context.Context, m manifest, from *store.Store, dir s
 			}
 		}
 	}
-	o := store.MergeOptions{At: m.MadeAt, SameChain: mine, Keep: keepState, Skip: []string{"node", "paused"}}
+	o := store.MergeOptions{At: m.MadeAt, SameChain: mine, Keep: keepState, Skip: []string{"node", "paused", keyFolders}}
 	merge := k.store.Merge
 	if p.dry {
 		merge = func(ctx context.Context, from *store.Store, o store.MergeOptions, _ func(*store.Tx, store.MergeReport) error) (store.MergeReport, error) {

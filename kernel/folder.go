@@ -31,6 +31,9 @@ type Folder struct {
 	Files    int           `json:"files"`   // how many files are in it, hidden ones left out
 	Git      bool          `json:"git"`     // it is the top of a git repository
 	Parent   string        `json:"parent"`  // "" at the top
+
+	Trust        string        `json:"trust"`                  // trusted, declined, or "" when the person was not asked
+	Instructions *Instructions `json:"instructions,omitempty"` // what it tells agents, without the text
 }
 
 // Folder shows a folder and whether runs may work in it. "" is the configured
@@ -40,11 +43,11 @@ func (a *ExecAPI) Folder(ctx context.Context, path string) (Folder, error) {
 		if path == "" {
 			path = a.k.config.get().workFolder()
 		}
-		return a.k.folder(path)
+		return a.k.folder(ctx, path)
 	})
 }
 
-func (k *Kernel) folder(path string) (Folder, error) {
+func (k *Kernel) folder(ctx context.Context, path string) (Folder, error) {
 	path, err := filepath.Abs(expandHome(path))
 	if err != nil {
 		return Folder{}, sys.Errorf(sys.CodeInvalid, "%q is not a path: %w.", path, err)
@@ -58,6 +61,14 @@ func (k *Kernel) folder(path string) (Folder, error) {
 	if _, err := k.usable(path); err != nil {
 		e := sys.AsError(err)
 		f.Refused, f.Reason, f.ReasonKO = true, e.Message, e.MessageKO
+	} else if f.Exists {
+		if f.Trust, err = k.trust(ctx, path); err != nil {
+			return f, err
+		}
+		if in := k.instructions(path); in.Name != "" {
+			in.Text = ""
+			f.Instructions = &in
+		}
 	}
 	if !f.Exists {
 		return f, nil

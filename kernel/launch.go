@@ -355,11 +355,22 @@ func (k *Kernel) spec(ctx context.Context, run Run, steps []store.Step) (agent.S
 	if err != nil {
 		return agent.Spec{}, err
 	}
+	if run.Instructions, err = k.told(ctx, run.Folder); err != nil {
+		return agent.Spec{}, err
+	}
+	if run.Instructions != nil {
+		err = k.store.Write(ctx, func(tx *store.Tx) error {
+			return k.store.UpdateRun(tx, run.ID, store.RunPatch{Instructions: run.Instructions})
+		})
+		if err != nil {
+			return agent.Spec{}, err
+		}
+	}
 	cfg := k.config.get()
 	return agent.Spec{
 		Run: run, Model: &guardedModel{caller: h.Exec.caller, chosen: chosen, patient: run.Via != "terminal" && !chosen.Endpoint().Here()}, Toolset: tools, History: history, Steps: steps, Say: say,
 		System: agent.Prompt(agent.PromptInput{
-			Now: k.clock.Now().In(time.Local), OS: runtime.GOOS, Folder: run.Folder, Mode: run.Mode, Toolset: tools,
+			Now: k.clock.Now().In(time.Local), OS: runtime.GOOS, Folder: run.Folder, Mode: run.Mode, Toolset: tools, Instructions: run.Instructions,
 		}),
 		ContextLength: chosen.contextLength, MaxTurns: cfg.MaxToolCalls, MaxConcurrent: cfg.MaxToolConcurrency, Demo: chosen.demo,
 		Started: func() { k.retellSession(k.background, run.SessionID) },

@@ -52,6 +52,8 @@ var syscalls = table(
 	Syscall{Name: "security.policy", Domain: security.DomainSecurity, Rights: security.R},
 	Syscall{Name: "security.tools", Domain: security.DomainSecurity, Rights: security.R},
 	Syscall{Name: "security.setTool", Domain: security.DomainSecurity, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
+	Syscall{Name: "security.folders", Domain: security.DomainSecurity, Rights: security.R, Person: true},
+	Syscall{Name: "security.trustFolder", Domain: security.DomainSecurity, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
 	Syscall{Name: "security.audit", Domain: security.DomainSecurity, Rights: security.R},
 	Syscall{Name: "security.verifyAudit", Domain: security.DomainSecurity, Rights: security.R},
 
@@ -67,6 +69,7 @@ var syscalls = table(
 	Syscall{Name: "exec.jobLog", Domain: security.DomainExec, Rights: security.R},
 	Syscall{Name: "exec.killJob", Domain: security.DomainExec, Rights: security.X, Audit: security.ActionToolCall},
 	Syscall{Name: "exec.folder", Domain: security.DomainExec, Rights: security.R, Person: true},
+	Syscall{Name: "exec.instructions", Domain: security.DomainExec, Rights: security.R, Person: true},
 
 	Syscall{Name: "infra.events", Domain: security.DomainInfra, Rights: security.R},
 	Syscall{Name: "infra.status", Domain: security.DomainInfra, Rights: security.R},

@@ -224,6 +224,16 @@ func (a *Security) VerifyAudit(args string) (string, error) {
 	return a.b.call("security.verifyAudit", args)
 }
 
+// Folders takes [].
+func (a *Security) Folders(args string) (string, error) {
+	return a.b.call("security.folders", args)
+}
+
+// TrustFolder takes [path, trust].
+func (a *Security) TrustFolder(args string) (string, error) {
+	return a.b.call("security.trustFolder", args)
+}
+
 // Exec binds remote.ExecAPI.
 type Exec struct{ b bound }
 
@@ -265,6 +275,11 @@ func (a *Exec) Ls(args string) (string, error) {
 // Folder takes [path].
 func (a *Exec) Folder(args string) (string, error) {
 	return a.b.call("exec.folder", args)
+}
+
+// Instructions takes [path].
+func (a *Exec) Instructions(args string) (string, error) {
+	return a.b.call("exec.instructions", args)
 }
 
 // Grep takes [in].

@@ -136,6 +136,13 @@ type SecurityAPI interface {
 	Audit(ctx context.Context, q kernel.AuditQuery) ([]kernel.AuditEntry, error)
 	// VerifyAudit checks the whole chain, and the chains that came with backups.
 	VerifyAudit(ctx context.Context) (kernel.AuditReport, error)
+	// Folders lists the folders of which the person said whether they trust them,
+	// by path. The configured folder is trusted without standing here.
+	Folders(ctx context.Context) ([]kernel.KnownFolder, error)
+	// TrustFolder keeps what the person says of a folder: trusted, declined, or ""
+	// to be asked again. It covers the folders in it, unless more is known of one of
+	// them. Runs that have begun keep what they were told.
+	TrustFolder(ctx context.Context, path string, trust string) (kernel.Folder, error)
 }
 
 // ExecAPI holds the calls that touch files and run commands.
@@ -162,6 +169,11 @@ type ExecAPI interface {
 	// Folder shows a folder and whether runs may work in it. "" is the configured
 	// one.
 	Folder(ctx context.Context, path string) (kernel.Folder, error)
+	// Instructions returns the instructions of a folder, as a run in it would be
+	// told them now if the person trusts the folder: its AGENTS.md, else its
+	// CLAUDE.md, else those of the nearest folder above it in the same repository.
+	// Without any the name is "".
+	Instructions(ctx context.Context, path string) (kernel.Instructions, error)
 	// Grep searches the lines of text files. It passes over what .gitignore and
 	// .ignore leave out, unless that is asked for or named as the path; version
 	// control, installed packages, binary files and files over 10 MB; and files
@@ -442,6 +454,14 @@ func (remote clientSecurity) VerifyAudit(ctx context.Context) (kernel.AuditRepor
 	return call[kernel.AuditReport](ctx, remote.c, "security.verifyAudit")
 }
 
+func (remote clientSecurity) Folders(ctx context.Context) ([]kernel.KnownFolder, error) {
+	return call[[]kernel.KnownFolder](ctx, remote.c, "security.folders")
+}
+
+func (remote clientSecurity) TrustFolder(ctx context.Context, path string, trust string) (kernel.Folder, error) {
+	return call[kernel.Folder](ctx, remote.c, "security.trustFolder", path, trust)
+}
+
 type clientExec struct{ c *Client }
 
 func (remote clientExec) Shell(ctx context.Context, in kernel.ShellArgs) (kernel.ExecResult, error) {
@@ -474,6 +494,10 @@ func (remote clientExec) Ls(ctx context.Context, in kernel.LsArgs) (kernel.LsRes
 
 func (remote clientExec) Folder(ctx context.Context, path string) (kernel.Folder, error) {
 	return call[kernel.Folder](ctx, remote.c, "exec.folder", path)
+}
+
+func (remote clientExec) Instructions(ctx context.Context, path string) (kernel.Instructions, error) {
+	return call[kernel.Instructions](ctx, remote.c, "exec.instructions", path)
 }
 
 func (remote clientExec) Grep(ctx context.Context, in kernel.GrepArgs) (kernel.GrepResult, error) {
@@ -859,6 +883,20 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 		}
 		return h.Security.VerifyAudit(ctx)
 	},
+	"security.folders": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Security.Folders(ctx)
+	},
+	"security.trustFolder": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Security.TrustFolder(ctx, a0, a1)
+	},
 	"exec.shell": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 kernel.ShellArgs
 		if err := decode(args, &a0); err != nil {
@@ -914,6 +952,13 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Exec.Folder(ctx, a0)
+	},
+	"exec.instructions": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Exec.Instructions(ctx, a0)
 	},
 	"exec.grep": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 kernel.GrepArgs

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"oxios/kernel/store"
 )
 
 // PromptInput is all that the system prompt depends on.
@@ -14,6 +16,8 @@ type PromptInput struct {
 	Mode     string
 	Toolset  Toolset
 	Language string // "ko", "en" or "" when unknown
+
+	Instructions *store.Instructions // of the folder; nil for none
 }
 
 // Prompt builds the system prompt. It is a pure function: the same input gives
@@ -34,6 +38,12 @@ func Prompt(in PromptInput) string {
 	}
 	if in.Toolset.Manifest != "" {
 		b.WriteString("\n" + in.Toolset.Manifest + "\n")
+	}
+	if i := in.Instructions; i != nil && i.Text != "" {
+		fmt.Fprintf(&b, "\nThe person trusts this folder. What %s says about the work in it is their instruction to you; what stands above and what they say themselves go first.\n<instructions>\n%s\n</instructions>\n", i.Path, i.Text)
+		if i.Cut {
+			b.WriteString("The file goes on: read the rest of it before you rely on it.\n")
+		}
 	}
 	return b.String()
 }

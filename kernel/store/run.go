@@ -67,7 +67,21 @@ type Run struct {
 	EndReason string     `json:"end_reason"`
 	Error     *sys.Error `json:"error,omitempty"`
 
-	Attachments []Attachment `json:"attachments,omitempty"` // of the message that started it
+	Attachments  []Attachment  `json:"attachments,omitempty"`  // of the message that started it
+	Instructions *Instructions `json:"instructions,omitempty"` // of its folder, as it was told them, without their text
+}
+
+// Instructions are what a file of a folder tells the agents that work in it.
+type Instructions struct {
+	Name      string `json:"name"`   // AGENTS.md or CLAUDE.md
+	Path      string `json:"path"`   // absolute
+	Bytes     int64  `json:"bytes"`  // of the file
+	Tokens    int    `json:"tokens"` // about, of what is loaded
+	Cut       bool   `json:"cut"`    // the file is longer than what is loaded
+	Hash      string `json:"hash"`   // blake3 of what is loaded, in hex
+	Text      string `json:"text,omitempty"`
+	Problem   string `json:"problem,omitempty"` // why it could not be loaded
+	ProblemKO string `json:"problem_ko,omitempty"`
 }
 
 // RunPatch changes what is not nil.
@@ -83,6 +97,8 @@ type RunPatch struct {
 	Cost      *Cost // the new total; what came on top goes into the account of the day
 	EndReason *string
 	Error     *sys.Error
+
+	Instructions *Instructions
 }
 
 // RunQuery selects runs, the newest first.
@@ -95,20 +111,20 @@ type RunQuery struct {
 }
 
 const runColumns = `id, pid, session_id, parent_id, after_id, copy_of, name, state, profile, folder, provider, model, mode, via, text,
-	created_at, started_at, ended_at, turns, cost_json, end_reason, error_json, attachments_json`
+	created_at, started_at, ended_at, turns, cost_json, end_reason, error_json, attachments_json, instructions_json`
 
 func scanRun(row scanner) (Run, error) {
 	var r Run
-	var session, parent, cost, failure, attached sql.NullString
+	var session, parent, cost, failure, attached, told sql.NullString
 	var created int64
 	var started, ended sql.NullInt64
 	if err := row.Scan(&r.ID, &r.PID, &session, &parent, &r.AfterID, &r.CopyOf, &r.Name, &r.State, &r.Profile, &r.Folder, &r.Provider, &r.Model, &r.Mode, &r.Via, &r.Text,
-		&created, &started, &ended, &r.Turns, &cost, &r.EndReason, &failure, &attached); err != nil {
+		&created, &started, &ended, &r.Turns, &cost, &r.EndReason, &failure, &attached, &told); err != nil {
 		return Run{}, err
 	}
 	r.SessionID, r.ParentID = session.String, parent.String
 	r.CreatedAt, r.StartedAt, r.EndedAt = FromMillis(created), fromNull(started), fromNull(ended)
-	if err := errors.Join(fromJSON(cost, &r.Cost), fromJSON(failure, &r.Error), fromJSON(attached, &r.Attachments)); err != nil {
+	if err := errors.Join(fromJSON(cost, &r.Cost), fromJSON(failure, &r.Error), fromJSON(attached, &r.Attachments), fromJSON(told, &r.Instructions)); err != nil {
 		return Run{}, fmt.Errorf("read run %s: %w", r.ID, err)
 	}
 	return r, nil
@@ -168,10 +184,14 @@ func (s *Store) insertRun(tx *Tx, r *Run) error {
 	if err != nil {
 		return err
 	}
+	told, err := instructionsJSON(r.Instructions)
+	if err != nil {
+		return err
+	}
 	_, err = tx.Exec(`INSERT INTO runs (id, pid, session_id, parent_id, after_id, copy_of, name, state, profile, folder, provider, model, mode, via, text,
-		created_at, started_at, ended_at, turns, cost_json, end_reason, owner, attachments_json) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		created_at, started_at, ended_at, turns, cost_json, end_reason, owner, attachments_json, instructions_json) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 		r.ID, r.PID, nullText(r.SessionID), nullText(r.ParentID), r.AfterID, r.CopyOf, r.Name, r.State, r.Profile, r.Folder, r.Provider, r.Model, r.Mode, r.Via, r.Text,
-		Millis(r.CreatedAt), nullMillis(r.StartedAt), nullMillis(r.EndedAt), r.Turns, cost, r.EndReason, s.ownerName(), attached)
+		Millis(r.CreatedAt), nullMillis(r.StartedAt), nullMillis(r.EndedAt), r.Turns, cost, r.EndReason, s.ownerName(), attached, told)
 	if err != nil {
 		return fmt.Errorf("save run: %w", err)
 	}
@@ -258,6 +278,10 @@ func (s *Store) UpdateRun(tx *Tx, id string, p RunPatch) error {
 		}
 		cost = text
 	}
+	told, err := instructionsJSON(p.Instructions)
+	if err != nil {
+		return err
+	}
 	reopened := false
 	if p.State != nil {
 		if reopened = !p.State.Ended(); !reopened && p.EndedAt == nil {
@@ -268,9 +292,10 @@ func (s *Store) UpdateRun(tx *Tx, id string, p RunPatch) error {
 	owner := s.ownerName()
 	res, err := tx.Exec(`UPDATE runs SET state = coalesce(?, state), name = coalesce(?, name), provider = coalesce(?, provider), model = coalesce(?, model),
 		mode = coalesce(?, mode), started_at = coalesce(?, started_at), ended_at = CASE WHEN ? THEN NULL ELSE coalesce(?, ended_at) END,
-		turns = coalesce(?, turns), cost_json = coalesce(?, cost_json), end_reason = coalesce(?, end_reason), error_json = coalesce(?, error_json)
+		turns = coalesce(?, turns), cost_json = coalesce(?, cost_json), end_reason = coalesce(?, end_reason), error_json = coalesce(?, error_json),
+		instructions_json = coalesce(?, instructions_json)
 		WHERE id = ? AND (owner IN ('', ?) OR NOT `+openRuns+`)`,
-		p.State, p.Name, p.Provider, p.Model, p.Mode, nullMillis(p.StartedAt), reopened, nullMillis(p.EndedAt), p.Turns, cost, p.EndReason, failure,
+		p.State, p.Name, p.Provider, p.Model, p.Mode, nullMillis(p.StartedAt), reopened, nullMillis(p.EndedAt), p.Turns, cost, p.EndReason, failure, told,
 		id, owner)
 	return must(res, err, func() error {
 		var present int
@@ -282,6 +307,20 @@ func (s *Store) UpdateRun(tx *Tx, id string, p RunPatch) error {
 		}
 		return errTakenOver(id)
 	})
+}
+
+// instructionsJSON encodes what a run was told; the text stays in its file.
+func instructionsJSON(in *Instructions) (any, error) {
+	if in == nil {
+		return nil, nil
+	}
+	short := *in
+	short.Text = ""
+	text, err := json.Marshal(short)
+	if err != nil {
+		return nil, fmt.Errorf("encode instructions: %w", err)
+	}
+	return string(text), nil
 }
 
 // account puts what a run has cost since its last update into the account of

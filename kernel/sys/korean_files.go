@@ -125,6 +125,7 @@ func koreanFiles() [][2]string {
 		{"Searched %s for %s", "%s에서 %s 검색함"},
 		{"Start %s", "%s 시작"},
 		{"Started %s", "%s 시작함"},
+		{"%s has %s; it was not loaded.", "%s은(는) %s입니다. 읽어 들이지 않았습니다."},
 		{"Write %s", "%s 쓰기"},
 		{"Wrote %s", "%s 씀"},
 	}

@@ -161,6 +161,7 @@ func koreanSecurity() [][2]string {
 		{"The working folder %q cannot be used: %w", "작업 폴더 %q을(를) 쓸 수 없습니다: %w"},
 		{"Use another folder.", "다른 폴더를 쓰세요."},
 		{"Commands do not run in %s: it belongs to Oxios itself.", "%s에서는 명령을 실행하지 않습니다. Oxios 자신의 폴더입니다."},
+		{"%q cannot be said of a folder: it is trusted, declined, or nothing.", "폴더에 %q을(를) 정할 수 없습니다. trusted, declined 또는 빈 값이어야 합니다."},
 		{"The granted path %q is not absolute.", "허용된 경로 %q은(는) 절대 경로가 아닙니다."},
 		{"%s cannot be granted to a command: it belongs to Oxios itself.", "%s은(는) 명령에 허용할 수 없습니다. Oxios 자신의 것입니다."},
 	}

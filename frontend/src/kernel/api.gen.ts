@@ -463,6 +463,10 @@ export interface Folder {
   git: boolean;
   /** "" at the top */
   parent: string;
+  /** trusted, declined, or "" when the person was not asked */
+  trust: string;
+  /** what it tells agents, without the text */
+  instructions?: Instructions;
 }
 
 /** FolderEntry is a folder in a [Folder]. */
@@ -511,6 +515,26 @@ export interface GrepResult {
   note?: string;
 }
 
+/** Instructions are what a file of a folder tells the agents that work in it. */
+export interface Instructions {
+  /** AGENTS.md or CLAUDE.md */
+  name: string;
+  /** absolute */
+  path: string;
+  /** of the file */
+  bytes: number;
+  /** about, of what is loaded */
+  tokens: number;
+  /** the file is longer than what is loaded */
+  cut: boolean;
+  /** blake3 of what is loaded, in hex */
+  hash: string;
+  text?: string;
+  /** why it could not be loaded */
+  problem?: string;
+  problem_ko?: string;
+}
+
 /** Isolation is how strongly a command is kept from the rest of the machine. */
 export type Isolation = 0 | 1 | 2;
 
@@ -557,6 +581,17 @@ export interface KernelError {
   /** the same in Korean, "" where nobody wrote it */
   message_ko?: string;
   hint_ko?: string;
+}
+
+/** KnownFolder is a folder of which the person said whether they trust it. */
+export interface KnownFolder {
+  /** absolute, links followed */
+  path: string;
+  /** with ~ for the home */
+  display: string;
+  /** trusted or declined */
+  trust: string;
+  at: string;
 }
 
 /** LsArgs says which folder to list; "" is the caller's own. */
@@ -901,6 +936,8 @@ export interface Run {
   error?: KernelError;
   /** of the message that started it */
   attachments?: Attachment[];
+  /** of its folder, as it was told them, without their text */
+  instructions?: Instructions;
 }
 
 /** RunResult is what came of a run. */
@@ -1409,6 +1446,17 @@ export interface SecurityAPI {
   audit(q: AuditQuery): Promise<AuditEntry[]>;
   /** VerifyAudit checks the whole chain, and the chains that came with backups. */
   verifyAudit(): Promise<AuditReport>;
+  /**
+   * Folders lists the folders of which the person said whether they trust them,
+   * by path. The configured folder is trusted without standing here.
+   */
+  folders(): Promise<KnownFolder[]>;
+  /**
+   * TrustFolder keeps what the person says of a folder: trusted, declined, or ""
+   * to be asked again. It covers the folders in it, unless more is known of one of
+   * them. Runs that have begun keep what they were told.
+   */
+  trustFolder(path: string, trust: string): Promise<Folder>;
 }
 
 /** ExecAPI holds the calls that touch files and run commands. */
@@ -1447,6 +1495,13 @@ export interface ExecAPI {
    * one.
    */
   folder(path: string): Promise<Folder>;
+  /**
+   * Instructions returns the instructions of a folder, as a run in it would be
+   * told them now if the person trusts the folder: its AGENTS.md, else its
+   * CLAUDE.md, else those of the nearest folder above it in the same repository.
+   * Without any the name is "".
+   */
+  instructions(path: string): Promise<Instructions>;
   /**
    * Grep searches the lines of text files. It passes over what .gitignore and
    * .ignore leave out, unless that is asked for or named as the path; version
@@ -1648,6 +1703,8 @@ export function makeKernel(t: Transport): Kernel {
       setTool: (name, on) => t.call('security.setTool', [name, on]) as Promise<void>,
       audit: (q) => t.call('security.audit', [q]) as Promise<AuditEntry[]>,
       verifyAudit: () => t.call('security.verifyAudit', []) as Promise<AuditReport>,
+      folders: () => t.call('security.folders', []) as Promise<KnownFolder[]>,
+      trustFolder: (path, trust) => t.call('security.trustFolder', [path, trust]) as Promise<Folder>,
     },
     exec: {
       shell: (in_) => t.call('exec.shell', [in_]) as Promise<ExecResult>,
@@ -1658,6 +1715,7 @@ export function makeKernel(t: Transport): Kernel {
       read: (in_) => t.call('exec.read', [in_]) as Promise<FileText>,
       ls: (in_) => t.call('exec.ls', [in_]) as Promise<LsResult>,
       folder: (path) => t.call('exec.folder', [path]) as Promise<Folder>,
+      instructions: (path) => t.call('exec.instructions', [path]) as Promise<Instructions>,
       grep: (in_) => t.call('exec.grep', [in_]) as Promise<GrepResult>,
       find: (in_) => t.call('exec.find', [in_]) as Promise<FindResult>,
       write: (in_) => t.call('exec.write', [in_]) as Promise<FileEffect>,
