@@ -28,6 +28,7 @@ type runFlags struct {
 
 	timeout time.Duration
 	noWait  bool
+	trust   bool
 }
 
 // runDocument is the line of `oxios run --json`: the result of the run, with
@@ -73,6 +74,7 @@ func (c *console) runCommand() *cobra.Command {
 	fl.StringVar(&f.folder, "folder", "", c.t("work in this `folder` instead of the current one", "현재 폴더 대신 이 `폴더`에서 일합니다"))
 	fl.DurationVar(&f.timeout, "timeout", 0, c.t("stop it after this `time`, like 90s or 10m", "이 `시간`이 지나면 멈춥니다 (예: 90s, 10m)"))
 	fl.BoolVar(&f.noWait, "no-wait", false, c.t("exit with 3 instead of waiting for an approval", "승인을 기다리지 않고 코드 3으로 끝냅니다"))
+	fl.BoolVar(&f.trust, "trust", false, c.t("trust the folder from now on, and follow its AGENTS.md or CLAUDE.md", "이제부터 폴더를 신뢰하고 그 AGENTS.md나 CLAUDE.md를 따릅니다"))
 	return c.withJSON(cmd)
 }
 
@@ -147,6 +149,10 @@ func (c *console) say(ctx context.Context, args []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
+	canAsk := !piped && !c.json && c.terminal(c.in) && c.terminal(c.err)
+	if err := c.meet(ctx, l, folder, f.trust, canAsk); err != nil {
+		return err
+	}
 	sent, err := l.Agents.Submit(ctx, kernel.Submit{
 		SessionID: f.session, InsteadOf: f.insteadOf, Text: text, Attachments: attached, Folder: folder, Provider: f.provider, Model: f.model, Mode: f.mode, Via: "terminal",
 	})
@@ -155,7 +161,7 @@ func (c *console) say(ctx context.Context, args []string, f runFlags) error {
 	}
 	w := &watcher{
 		console: c, link: l, sent: sent, alone: alone, noWait: f.noWait,
-		canAsk:   alone && !f.noWait && !piped && !c.json && c.terminal(c.in) && c.terminal(c.err),
+		canAsk:   alone && !f.noWait && canAsk,
 		progress: progress{console: c, stream: !c.json && c.terminal(c.out)},
 	}
 	err = w.follow(ctx, follow, events, f.timeout)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -208,10 +209,13 @@ func (c *console) sure(question string) error {
 	}
 	fmt.Fprintf(c.err, "%s [y/N] ", question)
 	line, _ := bufio.NewReader(c.in).ReadString('\n') // an end without a line is no
-	switch strings.ToLower(strings.TrimSpace(line)) {
-	case "y", "yes", "예", "네":
+	if yes(line) {
 		return nil
 	}
 	c.note("%s", c.t("Nothing was changed.", "아무것도 바꾸지 않았습니다."))
 	return exits(exitFailed)
+}
+
+func yes(line string) bool {
+	return slices.Contains([]string{"y", "yes", "예", "네"}, strings.ToLower(strings.TrimSpace(line)))
 }
