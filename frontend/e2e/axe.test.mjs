@@ -39,7 +39,7 @@ for (const { theme, lang, width, height } of [
 				const page = await viewPage(chrome, { lang, width, height });
 				await openView(page, served.url, view, { theme, lang });
 				assert.deepEqual(await found(page), []);
-				await page.close();
+				await page.context().close();
 			});
 		}
 	});

@@ -59,7 +59,7 @@ try {
 						await page.screenshot({ path: join(out, `${name}.png`) }).catch(() => {});
 					}
 				}
-				await page.close();
+				await page.context().close();
 			}
 		}
 	}

@@ -243,6 +243,15 @@ export const views = [
 			await page.waitForTimeout(200);
 		},
 	},
+	{ name: 'trust', scene: 'trust' },
+	{
+		name: 'instructions',
+		go: async (page) => {
+			await session(page, 3);
+			await page.locator('.bar .chip-trigger', { hasText: /AGENTS/ }).click();
+			await page.waitForTimeout(200);
+		},
+	},
 	{ name: 'palette', go: palette('') },
 	{ name: 'palette-found', go: palette('s') },
 	{ name: 'palette-first-consonants', go: palette('ㅅㅈ') },
@@ -279,7 +288,8 @@ export const views = [
 
 /** viewPage opens a page for views, which remembers nothing from one to the next. */
 export async function viewPage(chrome, { lang, width, height }) {
-	const page = await chrome.newPage({ viewport: { width, height }, reducedMotion: 'reduce', locale: lang });
+	const context = await chrome.newContext({ viewport: { width, height }, reducedMotion: 'reduce', locale: lang });
+	const page = await context.newPage();
 	await page.addInitScript(() => localStorage.clear());
 	return page;
 }

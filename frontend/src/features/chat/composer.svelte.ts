@@ -1,4 +1,4 @@
-import type { Kernel, Submit, Submitted } from '../../kernel/api.gen';
+import type { Folder, Kernel, Submit, Submitted } from '../../kernel/api.gen';
 import type { Live } from '../../kernel/live.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
 import { Attachments } from './attach.svelte';
@@ -24,6 +24,11 @@ export class Composer {
 	readonly attachments: Attachments;
 	/** refused is the size of a paste that was not taken, in bytes; 0 without one. */
 	refused = $state(0);
+	/** place is the folder as the kernel sees it; null when it could not be looked at. */
+	place = $state.raw<Folder | null>();
+	/** wanted says that a message waits for what the person says of its folder. */
+	wanted = $state(false);
+	#looks = 0;
 	#folder = $state<string>();
 	#mode = $state<Mode>();
 	#model = $state.raw<{ provider: string; model: string }>();
@@ -114,6 +119,28 @@ export class Composer {
 		keepDraft(this.sessionID, text);
 	}
 
+	/** look learns how it stands with the folder: whether it is trusted, and what it tells agents. */
+	async look(): Promise<void> {
+		const turn = ++this.#looks;
+		const place = await this.#kernel.exec.folder(this.folder).catch(() => null);
+		if (turn === this.#looks) this.place = place;
+	}
+
+	/** asks says that the person was not asked yet whether they trust the folder. */
+	get asks(): boolean {
+		return !!this.place?.exists && !this.place.refused && this.place.trust === '';
+	}
+
+	async trust(what: 'trusted' | 'declined'): Promise<void> {
+		this.wanted = false;
+		this.#looks++;
+		try {
+			this.place = await this.#kernel.security.trustFolder(this.folder, what);
+		} catch (e) {
+			this.failure = failureOf(e);
+		}
+	}
+
 	async useFolder(path: string): Promise<void> {
 		this.#folder = path;
 		this.#live.kept.usedFolder(path);
@@ -144,6 +171,8 @@ export class Composer {
 	/** send hands the message over. It stays in the field until the kernel has it. */
 	async send(): Promise<Submitted | undefined> {
 		if (!this.sendable || this.sending) return undefined;
+		this.wanted = this.asks;
+		if (this.wanted) return undefined;
 		const text = this.text;
 		const attached = this.attachments.ready.map((a) => a.id);
 		this.sending = true;

@@ -15,7 +15,9 @@ export class Chooser {
 				? i18n.either(this.folder.reason, this.folder.reason_ko)
 				: '',
 	);
-	usable = $derived(!!this.folder && !this.folder.refused && !this.failure);
+	/** typing says that what is typed was not looked at yet. */
+	typing = $state(false);
+	usable = $derived(!!this.folder && !this.folder.refused && !this.failure && !this.typing);
 	/** inside are the folders in it; the kernel may name them or give their paths too. */
 	inside = $derived.by(() => {
 		const at = this.folder;
@@ -38,11 +40,14 @@ export class Chooser {
 	/** type looks once the person has stopped typing. */
 	type(path: string): void {
 		this.path = path;
+		this.typing = true;
 		clearTimeout(this.#timer);
 		this.#timer = setTimeout(() => void this.#look(path, false), 200);
 	}
 
 	async look(path: string): Promise<void> {
+		clearTimeout(this.#timer);
+		this.typing = false;
 		await this.#look(path, true);
 	}
 
@@ -53,9 +58,12 @@ export class Chooser {
 			if (turn !== this.#turn) return;
 			this.folder = folder;
 			this.failure = undefined;
+			this.typing = false;
 			if (write) this.path = folder.display || folder.path;
 		} catch (e) {
-			if (turn === this.#turn) this.failure = failureOf(e);
+			if (turn !== this.#turn) return;
+			this.failure = failureOf(e);
+			this.typing = false;
 		}
 	}
 }

@@ -14,6 +14,7 @@ const folder = (f: Partial<Folder>): Folder => ({
 	files: 0,
 	git: false,
 	parent: '/home/minji',
+	trust: 'trusted',
 	...f,
 });
 const model = { chat_only: false, demo: false };

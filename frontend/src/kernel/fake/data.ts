@@ -3,6 +3,7 @@ import type {
 	Change,
 	ConfigView,
 	Cost,
+	Instructions,
 	Message,
 	Model,
 	Policy,
@@ -164,6 +165,23 @@ export interface World {
 	policy: Policy;
 	status: Status;
 	config: ConfigView;
+	/** trust is what was said of folders, by path. */
+	trust: Record<string, string>;
+}
+
+/** told is what a folder tells agents. */
+export function told(folder: string): Instructions {
+	const text =
+		'# Ledger\n\nRun `go test ./...` before you say that something works.\nAmounts are in cents, never in floats.';
+	return {
+		name: 'AGENTS.md',
+		path: `${folder}/AGENTS.md`,
+		bytes: text.length,
+		tokens: 29,
+		cut: false,
+		hash: 'd1a7',
+		text,
+	};
 }
 
 const diffParse = `--- a/parse.go
@@ -477,6 +495,7 @@ function conversations(w: World, speech: Speech): void {
 		provider: 'openai',
 		folder: done.folder,
 		cost: paid,
+		instructions: told(done.folder),
 		started_at: iso(952_000),
 		ended_at: iso(900_000),
 	});
@@ -823,6 +842,14 @@ export function makeWorld(speech: Speech, first: boolean): World {
 				{ action: 'outside', ask: 'ask', guarded: 'ask', autonomous: 'ask' },
 				{ action: 'unknown', ask: 'ask', guarded: 'ask', autonomous: 'ask' },
 			],
+		},
+		trust: {
+			'/home/minji/Oxios': 'trusted',
+			'/home/minji/Pictures': 'trusted',
+			'/home/minji/Pictures/2026-jeju': 'trusted',
+			'/home/minji/Documents/Receipts': 'trusted',
+			'/home/minji/Downloads': 'declined',
+			'/home/minji/src/ledger': 'trusted',
 		},
 		status: emptyStatus(),
 		config: {

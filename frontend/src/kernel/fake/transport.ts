@@ -26,6 +26,7 @@ import {
 	noCost,
 	type Speech,
 	type World,
+	told,
 } from './data';
 import { emptyPart, FakeFiles, makeStorage } from './storage';
 import { branchOf, branchScene, copyBranch, endOf, plant, viewOf } from './tree';
@@ -85,6 +86,7 @@ export class FakeTransport implements Transport {
 		if (q.get('scene') === 'attached') attachedScene(fake.world, fake.desk, q.get('lang') === 'ko' ? 'ko' : 'en');
 		if (q.get('scene') === 'problem') fake.#troubles();
 		if (q.get('scene') === 'offline') fake.#offline();
+		if (scene === 'trust') fake.world.config.values.folder = '/home/minji/src/oxios';
 		if (scene === 'branch') branchScene(fake.world, q.get('lang') === 'ko' ? 'ko' : 'en');
 		plant(fake.world);
 		fake.#count();
@@ -338,6 +340,20 @@ export class FakeTransport implements Transport {
 			head: '3f9c',
 		}),
 		'exec.folder': (path: string) => this.#folder(path),
+		'exec.instructions': (path: string) => told(path),
+		'security.folders': () =>
+			Object.entries(this.world.trust)
+				.filter(([path, trust]) => trust && path !== '/home/minji/Oxios')
+				.map(([path, trust]) => ({
+					path,
+					display: path.replace('/home/minji', '~'),
+					trust,
+					at: new Date().toISOString(),
+				})),
+		'security.trustFolder': (path: string, trust: string) => {
+			this.world.trust[path] = trust;
+			return this.#folder(path);
+		},
 		'infra.status': () => this.world.status,
 		'infra.config': () => this.world.config,
 		'infra.setConfig': (key: string, value: string) => {
@@ -492,6 +508,8 @@ export class FakeTransport implements Transport {
 			entries: (inside[full] ?? []).map((name) => ({ name, path: `${full}/${name}` })),
 			files: full.endsWith('Downloads') ? 214 : full.endsWith('Oxios') ? 3 : 0,
 			git: full.startsWith(`${home}/src/`),
+			trust: this.world.trust[full] ?? '',
+			instructions: full.startsWith(`${home}/src/`) ? { ...told(full), text: undefined } : undefined,
 		};
 	}
 
