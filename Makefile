@@ -21,7 +21,7 @@ SCREEN := env --unset=WAYLAND_DISPLAY NO_AT_BRIDGE=1 dbus-run-session -- xvfb-ru
 BINARIES := OXIOS_BIN=$(CURDIR)/bin/oxios OXIOS_DESKTOP_BIN=$(CURDIR)/bin/oxios-desktop OXIOS_DESKTOP_DEV_BIN=$(CURDIR)/bin/test/oxios-desktop-dev
 BROWSER = OXIOS_CHROMIUM="$$(command -v chromium chromium-browser google-chrome google-chrome-stable | head -n 1)"
 
-KERNEL_SOURCES := $(shell find kernel build/gen -name '*.go' 2>/dev/null)
+GENERATED_FROM := $(shell find kernel app/cli build/gen -name '*.go' 2>/dev/null)
 FRONTEND_SOURCES := $(shell find frontend -type d \( -name node_modules -o -path frontend/dist -o -path frontend/wailsjs -o -path frontend/e2e -o -name test-results \) -prune \
 	-o -type f \( -path 'frontend/src/*' -o -path 'frontend/public/*' -o -name 'vite.config.*' -o -name 'svelte.config.*' -o -name 'tsconfig*.json' -o -name index.html -o -name package.json \) -print 2>/dev/null)
 
@@ -57,7 +57,7 @@ format: frontend/node_modules/.installed ## Rewrite Go and front end in the one 
 	$(TOOL) golangci-lint fmt
 	cd frontend && npx --no-install prettier --write --log-level warn .
 
-generate: ## Write the code that follows from the kernel's API anew
+generate: ## Write anew what follows from the kernel's API and the commands
 	go run ./build/gen
 
 # What is handed out names no folder of the machine that built it, and the window, which shows what others wrote, is hard to aim at.
@@ -96,7 +96,7 @@ packages-windows:
 
 generated: bin/.generated
 
-bin/.generated: $(KERNEL_SOURCES)
+bin/.generated: $(GENERATED_FROM)
 	go run ./build/gen
 	@mkdir -p bin && touch $@
 

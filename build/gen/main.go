@@ -1,5 +1,6 @@
 // Command gen writes what every face needs to speak to the kernel, from the one
 // place that says what the kernel can do: the methods of kernel.Handle's APIs.
+// Then it writes the reference of the command line, from the commands.
 //
 //	go run ./build/gen          write the files
 //	go run ./build/gen -check   write nothing; exit 1 when a file is stale
@@ -16,6 +17,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 )
@@ -47,6 +49,19 @@ func run(check bool) error {
 	if err != nil {
 		return err
 	}
+	if err := settle(root, outputs, check); err != nil {
+		return err
+	}
+	// The commands compile only with the files above.
+	if outputs, err = reference(root); err != nil {
+		return err
+	}
+	return settle(root, outputs, check)
+}
+
+// settle writes the files that differ from what lies on the disk; with check it
+// writes none, and fails when there is one.
+func settle(root string, outputs []output, check bool) error {
 	var stale []string
 	for _, out := range outputs {
 		path := filepath.Join(root, filepath.FromSlash(out.path))
@@ -70,9 +85,34 @@ func run(check bool) error {
 		fmt.Println("wrote", out.path)
 	}
 	if len(stale) > 0 {
-		return fmt.Errorf("%s does not match kernel.Handle any more. Run `go run ./build/gen` and commit the result", strings.Join(stale, ", "))
+		return fmt.Errorf("%s is out of date. Run `go run ./build/gen` and commit the result", strings.Join(stale, ", "))
 	}
 	return nil
+}
+
+// reference returns the reference of the command line in each language, as the
+// program itself tells it.
+func reference(root string) ([]output, error) {
+	dir, err := os.MkdirTemp("", "oxios-gen-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "oxios")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, ".")
+	build.Dir, build.Stderr, build.Env = root, os.Stderr, append(os.Environ(), "CGO_ENABLED=0")
+	if err := build.Run(); err != nil {
+		return nil, fmt.Errorf("build the commands: %w", err)
+	}
+	outputs := []output{{path: "docs/cli.md"}, {path: "docs/cli.ko.md"}}
+	for i, lang := range []string{"en", "ko"} {
+		manual := exec.Command(program, "manual", "--markdown")
+		manual.Env = append(os.Environ(), "OXIOS_HOME="+dir, "LC_ALL="+lang)
+		if outputs[i].data, err = manual.Output(); err != nil {
+			return nil, fmt.Errorf("oxios manual --markdown: %w", err)
+		}
+	}
+	return outputs, nil
 }
 
 // generate returns every generated file for the kernel in pattern, a package
