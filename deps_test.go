@@ -96,7 +96,7 @@ var topLevel = []string{
 	".ci", ".editorconfig", ".gitattributes", ".gitignore", ".golangci.yml",
 	"CONTRIBUTING.md", "LICENSE", "Makefile", "README.md",
 	"app", "build", "docs", "frontend", "kernel",
-	"deps_test.go", "go.mod", "go.sum", "main.go", "main_test.go", "sentences_test.go", "wails.json",
+	"deps_test.go", "docs_test.go", "go.mod", "go.sum", "main.go", "main_test.go", "sentences_test.go", "wails.json",
 }
 
 // builds are the ways in which the module is compiled. The rules hold in each of them.
