@@ -19,7 +19,7 @@
 //	agents.go     runs; runs.go: which are live; launch.go: from a message to a running agent; history.go: what its model reads
 //	security.go   approvals, policy, tools, audit; trust.go: which folders the person trusts; instructions.go: what they tell agents
 //	exec.go       commands; exec_card.go: as a person sees them; exec_jobs.go: in the background
-//	place.go      where a path leads; files.go, write.go, text.go, folder.go; search.go, walk.go and ignore.go
+//	place.go      where a path leads; files.go, write.go, text.go, folder.go; search.go, walk.go and ignore.go; mention.go: names while a person writes
 //	changes.go    what a run changed
 //	infra.go      events, status; doctor.go; providers.go: models as the settings show them
 //	engine.go     providers and models as runs use them; model.go: one guarded call

@@ -80,6 +80,7 @@ type Kernel struct {
 	discards  *discards
 	housework sync.Mutex // held while a backup, a restore or a cleaning is under way
 	unwritten *unwritten
+	names     names // in the folder that somebody mentions files of
 	attached  *attachments
 
 	left       []store.Run     // open runs of an earlier process, until Run takes them up

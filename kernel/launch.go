@@ -156,6 +156,10 @@ func (k *Kernel) sessionFor(ctx context.Context, m Submit, text string, from sco
 	if patch.Folder != nil {
 		patch.Folder = &s.Folder
 	}
+	if s.Archived { // who writes in it wants to see it
+		s.Archived = false
+		patch.Archived = &s.Archived
+	}
 	if !isNew && patch != (SessionPatch{}) {
 		_, err = k.store.UpdateSession(ctx, s.ID, patch)
 	}

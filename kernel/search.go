@@ -107,7 +107,7 @@ type grep struct {
 }
 
 // file searches one file. It returns [fs.SkipAll] when there is enough.
-func (g *grep) file(name string, open func() (fs.File, error)) error {
+func (g *grep) file(name string, _ fs.DirEntry, open func() (fs.File, error)) error {
 	f, err := open()
 	if err != nil {
 		return nil //nolint:nilerr // it went away, or may not be read: as grep -s
@@ -201,7 +201,7 @@ func (a *ExecAPI) Find(ctx context.Context, in FindArgs) (FindResult, error) {
 			return r, err
 		}
 		s := &search{k: a.k, place: p, only: pattern, folders: true, all: in.Ignored}
-		err := s.walk(ctx, func(name string, _ func() (fs.File, error)) error {
+		err := s.walk(ctx, func(name string, _ fs.DirEntry, _ func() (fs.File, error)) error {
 			if len(r.Paths) == maxPaths {
 				r.Truncated = true
 				return fs.SkipAll

@@ -70,6 +70,7 @@ var syscalls = table(
 	Syscall{Name: "exec.killJob", Domain: security.DomainExec, Rights: security.X, Audit: security.ActionToolCall},
 	Syscall{Name: "exec.folder", Domain: security.DomainExec, Rights: security.R, Person: true},
 	Syscall{Name: "exec.instructions", Domain: security.DomainExec, Rights: security.R, Person: true},
+	Syscall{Name: "exec.mentions", Domain: security.DomainExec, Rights: security.R, Person: true},
 
 	Syscall{Name: "infra.events", Domain: security.DomainInfra, Rights: security.R},
 	Syscall{Name: "infra.status", Domain: security.DomainInfra, Rights: security.R},

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,10 +26,11 @@ var passedOver = map[string]bool{".git": true, ".hg": true, ".svn": true, "node_
 type search struct {
 	k        *Kernel
 	place    place
-	only     string // a glob; "" for all
-	folders  bool   // folders are results too
-	contents bool   // it looks into files: secrets and huge ones are left out
-	all      bool   // also what is ignored
+	only     string        // a glob; "" for all
+	folders  bool          // folders are results too
+	contents bool          // it looks into files: secrets and huge ones are left out
+	all      bool          // also what is ignored
+	within   time.Duration // how long it may take; 0 is maxSearch
 
 	own      os.FileInfo     // the Oxios home, if it can be looked at
 	skipped  map[string]bool // the names of folders that were passed over
@@ -41,7 +43,7 @@ type search struct {
 
 // walk calls visit for what matches, in the order of the paths, until it
 // returns [fs.SkipAll].
-func (s *search) walk(ctx context.Context, visit func(name string, open func() (fs.File, error)) error) error {
+func (s *search) walk(ctx context.Context, visit func(name string, d fs.DirEntry, open func() (fs.File, error)) error) error {
 	root, err := s.place.open()
 	if err != nil {
 		return err
@@ -55,7 +57,7 @@ func (s *search) walk(ctx context.Context, visit func(name string, open func() (
 		if !info.Mode().IsRegular() || s.folders {
 			return sys.Errorf(sys.CodeInvalid, "%s is not a folder.", s.place.shown).WithHint("Give a folder as the path.")
 		}
-		return skipAll(visit(s.place.shown, opener(root, s.place.rel)))
+		return skipAll(visit(s.place.shown, fs.FileInfoToDirEntry(info), opener(root, s.place.rel)))
 	}
 	s.skipped = map[string]bool{}
 	s.own, _ = os.Stat(s.k.opts.Home)
@@ -66,7 +68,7 @@ func (s *search) walk(ctx context.Context, visit func(name string, open func() (
 		defer t.close(root)
 		tree, ignores = t, t.ignores
 	}
-	end := time.Now().Add(maxSearch)
+	end := time.Now().Add(cmp.Or(s.within, maxSearch))
 	return skipAll(fs.WalkDir(tree, s.place.rel, func(rel string, d fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
@@ -93,7 +95,7 @@ func (s *search) walk(ctx context.Context, visit func(name string, open func() (
 				return fs.SkipDir
 			}
 			if s.folders && s.matches(rel) {
-				return visit(s.place.show(rel)+"/", nil)
+				return visit(s.place.show(rel)+"/", d, nil)
 			}
 			return nil
 		}
@@ -107,7 +109,7 @@ func (s *search) walk(ctx context.Context, visit func(name string, open func() (
 		if s.contents && !s.readable(rel, d) {
 			return nil
 		}
-		return visit(s.place.show(rel), opener(root, rel))
+		return visit(s.place.show(rel), d, opener(root, rel))
 	}))
 }
 

@@ -259,6 +259,42 @@ func TestSessionsAreFoundRenamedAndDeleted(t *testing.T) {
 	}
 }
 
+func TestSessionsArePinnedAndArchived(t *testing.T) {
+	t.Parallel()
+	d := setup(t)
+	first := decode[kernel.RunResult](t, d.must(0, "run", "--json", writes).out)
+	second := decode[kernel.RunResult](t, d.must(0, "run", "--json", "Look around.").out)
+	ids := func(args ...string) string {
+		t.Helper()
+		var out []string
+		for _, s := range decode[[]kernel.Session](t, d.must(0, append([]string{"sessions", "list", "--json"}, args...)...).out) {
+			out = append(out, map[string]string{first.SessionID: "first", second.SessionID: "second"}[s.ID])
+		}
+		return strings.Join(out, " ")
+	}
+	for _, step := range []struct{ do, says, list, archived string }{
+		{"pin", "pinned", "first second", ""},
+		{"unpin", "unpinned", "second first", ""},
+		{"archive", "archived", "second", "first"},
+		{"unarchive", "in the list", "second first", ""},
+	} {
+		contains(t, step.do, d.must(0, "sessions", step.do, tail(first.SessionID)).out, tail(first.SessionID), step.says)
+		if list, archived := ids(), ids("--archived"); list != step.list || archived != step.archived {
+			t.Errorf("after %s: got %q and %q archived, want %q and %q", step.do, list, archived, step.list, step.archived)
+		}
+	}
+	if s := decode[kernel.Session](t, d.must(0, "sessions", "archive", first.SessionID, "--json").out); !s.Archived {
+		t.Errorf("got %+v, want it archived", s)
+	}
+	d.must(exitFailed, "sessions", "pin", "zzzz")
+
+	// Who writes in an archived conversation has it in the list again.
+	d.must(0, "run", "--session", first.SessionID, "Look around.")
+	if list := ids(); list != "first second" {
+		t.Errorf("got %q, want the conversation back", list)
+	}
+}
+
 func TestExportedChainVerifiesAlone(t *testing.T) {
 	t.Parallel()
 	d := setup(t)

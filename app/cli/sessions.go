@@ -16,7 +16,8 @@ import (
 
 func (c *console) sessionsCommand() *cobra.Command {
 	return c.group("sessions", "Conversations", "대화 목록과 내용",
-		c.sessionsList(), c.sessionsShow(), c.sessionsChoose(), c.sessionsBranch(), c.sessionsRename(), c.sessionsExport(), c.sessionsDelete())
+		c.sessionsList(), c.sessionsShow(), c.sessionsChoose(), c.sessionsBranch(), c.sessionsRename(),
+		c.sessionsPin(true), c.sessionsPin(false), c.sessionsArchive(true), c.sessionsArchive(false), c.sessionsExport(), c.sessionsDelete())
 }
 
 // onSession is a command that works on the conversation its first argument names.
@@ -154,6 +155,40 @@ func (c *console) sessionsRename() *cobra.Command {
 			return nil
 		}),
 	}
+}
+
+func (c *console) sessionsPin(on bool) *cobra.Command {
+	p := kernel.SessionPatch{Pinned: &on}
+	if !on {
+		return c.sessionsSet("unpin ID", c.t("Put a conversation back in its order", "대화 고정을 풉니다"), c.t("unpinned", "고정 해제"), p)
+	}
+	return c.sessionsSet("pin ID", c.t("Keep a conversation at the top of the list", "대화를 목록 맨 위에 고정합니다"), c.t("pinned", "고정"), p)
+}
+
+func (c *console) sessionsArchive(on bool) *cobra.Command {
+	p := kernel.SessionPatch{Archived: &on}
+	if !on {
+		return c.sessionsSet("unarchive ID", c.t("Put a conversation back in the list", "보관한 대화를 목록으로 되돌립니다"), c.t("in the list", "목록에 있음"), p)
+	}
+	return c.sessionsSet("archive ID", c.t("Take a conversation out of the list and keep it", "대화를 목록에서 빼서 보관합니다"), c.t("archived", "보관"), p)
+}
+
+// sessionsSet is a command that makes one change and says what then is.
+func (c *console) sessionsSet(use, about, now string, p kernel.SessionPatch) *cobra.Command {
+	return c.withJSON(&cobra.Command{
+		Use: use, Short: about, Args: c.args(1, 1),
+		RunE: c.onSession(func(ctx context.Context, l *link, id string, _ []string) error {
+			s, err := l.State.UpdateSession(ctx, id, p)
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return c.writeJSON(s)
+			}
+			c.printf("%s %s: %s", tail(s.ID), oneLine(s.Title), now)
+			return nil
+		}),
+	})
 }
 
 func (c *console) sessionsExport() *cobra.Command {

@@ -282,6 +282,11 @@ func (a *Exec) Instructions(args string) (string, error) {
 	return a.b.call("exec.instructions", args)
 }
 
+// Mentions takes [in].
+func (a *Exec) Mentions(args string) (string, error) {
+	return a.b.call("exec.mentions", args)
+}
+
 // Grep takes [in].
 func (a *Exec) Grep(args string) (string, error) {
 	return a.b.call("exec.grep", args)

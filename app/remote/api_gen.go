@@ -174,6 +174,16 @@ type ExecAPI interface {
 	// CLAUDE.md, else those of the nearest folder above it in the same repository.
 	// Without any the name is "".
 	Instructions(ctx context.Context, path string) (kernel.Instructions, error)
+	// Mentions finds what a person mentions while they write: files and folders in
+	// whose path all words stand, their letters in this order. It reads Hangul by
+	// the keys that type it, so that first consonants, a syllable on the way and
+	// the wrong keyboard layout find it too. It passes over what
+	// [ExecAPI.Find] passes over, and ends after 200 paths, 200,000 names or two
+	// seconds. A face can rank the answer better than that: it knows what is typed.
+	//
+	// Without words the folder is looked at anew; with words, what was seen in the
+	// last half minute is good enough.
+	Mentions(ctx context.Context, in kernel.MentionArgs) (kernel.Mentions, error)
 	// Grep searches the lines of text files. It passes over what .gitignore and
 	// .ignore leave out, unless that is asked for or named as the path; version
 	// control, installed packages, binary files and files over 10 MB; and files
@@ -498,6 +508,10 @@ func (remote clientExec) Folder(ctx context.Context, path string) (kernel.Folder
 
 func (remote clientExec) Instructions(ctx context.Context, path string) (kernel.Instructions, error) {
 	return call[kernel.Instructions](ctx, remote.c, "exec.instructions", path)
+}
+
+func (remote clientExec) Mentions(ctx context.Context, in kernel.MentionArgs) (kernel.Mentions, error) {
+	return call[kernel.Mentions](ctx, remote.c, "exec.mentions", in)
 }
 
 func (remote clientExec) Grep(ctx context.Context, in kernel.GrepArgs) (kernel.GrepResult, error) {
@@ -959,6 +973,13 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Exec.Instructions(ctx, a0)
+	},
+	"exec.mentions": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.MentionArgs
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Exec.Mentions(ctx, a0)
 	},
 	"exec.grep": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 kernel.GrepArgs

@@ -411,7 +411,7 @@ func TestPromptIsPure(t *testing.T) {
 	t.Parallel()
 	in := agent.PromptInput{Now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC), OS: "linux", Folder: "/home/minji/Oxios", Toolset: agent.Toolset{Index: "<index/>", Manifest: "### exec"}}
 	a, b := agent.Prompt(in), agent.Prompt(in)
-	if a != b || !strings.Contains(a, "Saturday, 21 November 2026") || !strings.Contains(a, "<index/>") {
+	if a != b || !strings.Contains(a, "Saturday, 21 November 2026") || !strings.Contains(a, "<index/>") || !strings.Contains(a, "names with @") {
 		t.Errorf("got %q", a)
 	}
 }

@@ -608,6 +608,26 @@ export interface LsResult {
   truncated: boolean;
 }
 
+/** MentionArgs says what a person writes behind an @. */
+export interface MentionArgs {
+  /** that the conversation works in; "" is the configured one */
+  folder?: string;
+  /** parts of a path; "" asks for what changed last */
+  words?: string;
+}
+
+/** Mentions are the files and folders that can be meant, the likeliest first. */
+export interface Mentions {
+  /** below the folder; folders end in a slash */
+  paths: string[];
+  /** more fit than are listed */
+  more: boolean;
+  /** the folder is too large: only a part of it was looked at */
+  cut: boolean;
+  /** how many names were looked at */
+  names: number;
+}
+
 /** Merged counts what became of things of one kind in a merge. */
 export interface Merged {
   /** they were missing here */
@@ -1503,6 +1523,18 @@ export interface ExecAPI {
    */
   instructions(path: string): Promise<Instructions>;
   /**
+   * Mentions finds what a person mentions while they write: files and folders in
+   * whose path all words stand, their letters in this order. It reads Hangul by
+   * the keys that type it, so that first consonants, a syllable on the way and
+   * the wrong keyboard layout find it too. It passes over what
+   * [ExecAPI.Find] passes over, and ends after 200 paths, 200,000 names or two
+   * seconds. A face can rank the answer better than that: it knows what is typed.
+   *
+   * Without words the folder is looked at anew; with words, what was seen in the
+   * last half minute is good enough.
+   */
+  mentions(in_: MentionArgs): Promise<Mentions>;
+  /**
    * Grep searches the lines of text files. It passes over what .gitignore and
    * .ignore leave out, unless that is asked for or named as the path; version
    * control, installed packages, binary files and files over 10 MB; and files
@@ -1716,6 +1748,7 @@ export function makeKernel(t: Transport): Kernel {
       ls: (in_) => t.call('exec.ls', [in_]) as Promise<LsResult>,
       folder: (path) => t.call('exec.folder', [path]) as Promise<Folder>,
       instructions: (path) => t.call('exec.instructions', [path]) as Promise<Instructions>,
+      mentions: (in_) => t.call('exec.mentions', [in_]) as Promise<Mentions>,
       grep: (in_) => t.call('exec.grep', [in_]) as Promise<GrepResult>,
       find: (in_) => t.call('exec.find', [in_]) as Promise<FindResult>,
       write: (in_) => t.call('exec.write', [in_]) as Promise<FileEffect>,
