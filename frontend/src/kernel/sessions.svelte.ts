@@ -2,6 +2,8 @@ import type { Deletion, Kernel, Run, Session, SessionPatch } from './api.gen';
 import { failureOf, type Event, type Failure } from './transport';
 
 const PAGE = 50;
+/** How many archived conversations are listed: the most that the kernel gives. */
+const ARCHIVED = 500;
 
 /** order puts pinned conversations first, then the one that changed last. */
 function order(a: Session, b: Session): number {
@@ -12,6 +14,8 @@ function order(a: Session, b: Session): number {
 /** Sessions is the list of conversations, kept as the kernel has it. */
 export class Sessions {
 	list = $state.raw<Session[]>([]);
+	/** archived are those that were taken out of the list. */
+	archived = $state.raw<Session[]>([]);
 	loaded = $state(false);
 	more = $state(false);
 	failure = $state.raw<Failure>();
@@ -27,13 +31,18 @@ export class Sessions {
 	}
 
 	get(id: string): Session | undefined {
-		return this.list.find((s) => s.id === id) ?? this.found?.find((s) => s.id === id);
+		const by = (s: Session) => s.id === id;
+		return this.list.find(by) ?? this.found?.find(by) ?? this.archived.find(by);
 	}
 
 	async load(): Promise<void> {
 		try {
-			const list = await this.#kernel.state.sessions({ limit: PAGE });
+			const [list, archived] = await Promise.all([
+				this.#kernel.state.sessions({ limit: PAGE }),
+				this.#kernel.state.sessions({ limit: ARCHIVED, archived: true }),
+			]);
 			this.list = [...list].sort(order);
+			this.archived = archived;
 			this.more = list.length === PAGE;
 			this.failure = undefined;
 		} catch (e) {
@@ -56,7 +65,7 @@ export class Sessions {
 		}
 	}
 
-	/** search looks for words; none show the whole list again. The newest question wins. */
+	/** search looks for words, last among what is archived; none show the whole list again. The newest question wins. */
 	async search(words: string): Promise<void> {
 		this.words = words;
 		const turn = ++this.#search;
@@ -65,8 +74,12 @@ export class Sessions {
 			return;
 		}
 		try {
-			const found = await this.#kernel.state.sessions({ search: words.trim(), limit: PAGE });
-			if (turn === this.#search) this.found = found;
+			const search = { search: words.trim(), limit: PAGE };
+			const found = await Promise.all([
+				this.#kernel.state.sessions(search),
+				this.#kernel.state.sessions({ ...search, archived: true }),
+			]);
+			if (turn === this.#search) this.found = found.flat();
 		} catch (e) {
 			if (turn === this.#search) this.failure = failureOf(e);
 		}
@@ -88,13 +101,15 @@ export class Sessions {
 	}
 
 	put(s: Session): void {
-		const rest = this.list.filter((o) => o.id !== s.id);
-		this.list = s.archived ? rest : [...rest, s].sort(order);
+		const without = (list: Session[]) => list.filter((o) => o.id !== s.id);
+		this.list = s.archived ? without(this.list) : [...without(this.list), s].sort(order);
+		this.archived = s.archived ? [...without(this.archived), s].sort(order) : without(this.archived);
 		if (this.found) this.found = this.found.map((o) => (o.id === s.id ? { ...s, snippet: o.snippet } : o));
 	}
 
 	drop(id: string): void {
 		this.list = this.list.filter((s) => s.id !== id);
+		this.archived = this.archived.filter((s) => s.id !== id);
 		this.found = this.found?.filter((s) => s.id !== id);
 	}
 
@@ -103,6 +118,7 @@ export class Sessions {
 		if (r.parent_id) return;
 		const change = (s: Session) => (s.id === r.session_id ? { ...s, state: r.state } : s);
 		this.list = this.list.map(change);
+		this.archived = this.archived.map(change);
 		this.found = this.found?.map(change);
 	}
 

@@ -196,3 +196,16 @@ export function fuzzy(query: string): (text: string) => Hit | undefined {
 		return { score: score / words.length - Math.min(6, text.length / 20), at: join(at) };
 	};
 }
+
+/** pieces cuts a text at its hits: [piece, whether it is one]. */
+export function pieces(text: string, at: [number, number][]): [string, boolean][] {
+	const out: [string, boolean][] = [];
+	let from = 0;
+	for (const [a, b] of at) {
+		if (a > from) out.push([text.slice(from, a), false]);
+		out.push([text.slice(a, b), true]);
+		from = b;
+	}
+	if (from < text.length) out.push([text.slice(from), false]);
+	return out;
+}

@@ -1,4 +1,4 @@
-import type { Folder, Kernel, Submit, Submitted } from '../../kernel/api.gen';
+import type { Folder, Kernel, Session, Submit, Submitted } from '../../kernel/api.gen';
 import type { Live } from '../../kernel/live.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
 import { Attachments } from './attach.svelte';
@@ -35,17 +35,20 @@ export class Composer {
 
 	#live: Live;
 	#kernel: Kernel;
+	#session: () => Session | undefined;
 
-	constructor(live: Live, sessionID: string) {
+	/** session is the conversation where it is not in the list, as one that is archived. */
+	constructor(live: Live, sessionID: string, session: () => Session | undefined = () => undefined) {
 		this.#live = live;
 		this.#kernel = live.kernel;
+		this.#session = session;
 		this.sessionID = sessionID;
 		this.text = draft(sessionID);
 		this.attachments = new Attachments(live.kernel, live.kept, sessionID);
 	}
 
 	get session() {
-		return this.sessionID ? this.#live.sessions.get(this.sessionID) : undefined;
+		return this.sessionID ? (this.#live.sessions.get(this.sessionID) ?? this.#session()) : undefined;
 	}
 
 	get folder(): string {

@@ -34,6 +34,22 @@ import { branchOf, branchScene, copyBranch, endOf, plant, viewOf } from './tree'
 const no = (code: string, message: string, hint = '') => new Failure({ code, message, hint } as KernelError);
 const copy = <T>(v: T): T => (v === undefined ? v : (JSON.parse(JSON.stringify(v)) as T));
 
+/** paths are the files of the folder, those that changed last first. */
+const paths = [
+	'receipts.md',
+	'src/ledger/ledger.go',
+	'src/ledger/ledger_test.go',
+	'제주 사진/바다.jpg',
+	'Documents/Receipts/2026/2026-11-03 Hanaro Mart 48,200.pdf',
+	'src/main.go',
+	'보고서.hwp',
+	'README.md',
+	'Makefile',
+	'src/',
+	'src/ledger/',
+	'제주 사진/',
+];
+
 interface Options {
 	speech?: Speech;
 	/** first is a machine on which Oxios never ran. */
@@ -218,9 +234,11 @@ export class FakeTransport implements Transport {
 
 	// eslint-disable-next-line @typescript-eslint/no-explicit-any
 	#table: Record<string, (...args: any[]) => unknown> = {
-		'state.sessions': (q: { search?: string; limit?: number; before?: string }) => {
+		'state.sessions': (q: { search?: string; limit?: number; before?: string; archived?: boolean }) => {
 			const w = this.world;
-			let list = [...w.sessions].sort((a, b) => b.updated_at.localeCompare(a.updated_at));
+			let list = w.sessions
+				.filter((s) => s.archived === (q.archived ?? false))
+				.sort((a, b) => b.updated_at.localeCompare(a.updated_at));
 			if (q.search) {
 				const words = q.search.toLowerCase();
 				list = list.flatMap((s) => {
@@ -354,6 +372,11 @@ export class FakeTransport implements Transport {
 			this.world.trust[path] = trust;
 			return this.#folder(path);
 		},
+		'exec.mentions': (q: { words: string }) => ({
+			paths: q.words ? paths : paths.slice(0, 8),
+			more: !q.words,
+			cut: false,
+		}),
 		'infra.status': () => this.world.status,
 		'infra.config': () => this.world.config,
 		'infra.setConfig': (key: string, value: string) => {

@@ -2,6 +2,7 @@ import { attach } from './attach.en';
 import { branches } from './branches.en';
 import { data } from './data.en';
 import { frame } from './frame.en';
+import { suggest } from './suggest.en';
 
 const rules = new Intl.PluralRules('en');
 
@@ -17,6 +18,7 @@ export const en = {
 	...branches,
 	...data,
 	...frame,
+	...suggest,
 	app: {
 		loading: 'Starting',
 		signIn: 'Open Oxios with the address that oxios address prints',

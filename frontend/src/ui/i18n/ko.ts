@@ -3,6 +3,7 @@ import { branches } from './branches.ko';
 import { data } from './data.ko';
 import type { Dictionary } from './en';
 import { frame } from './frame.ko';
+import { suggest } from './suggest.ko';
 
 const f = (count: number) => count.toLocaleString('ko');
 
@@ -11,6 +12,7 @@ export const ko: Dictionary = {
 	...branches,
 	...data,
 	...frame,
+	...suggest,
 	app: {
 		loading: '시작하는 중',
 		signIn: 'oxios address가 알려 준 주소로 여십시오',
