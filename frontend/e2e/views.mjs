@@ -53,6 +53,14 @@ const sent = (index) => async (page) => {
 	await page.waitForTimeout(300);
 };
 
+/** written is what stands in the composer, on the home or in the conversation at the index. */
+const written = (text, index) => async (page) => {
+	if (index !== undefined) await session(page, index);
+	await page.locator('.composer textarea').focus();
+	await page.keyboard.type(text);
+	await page.waitForTimeout(300);
+};
+
 export const views = [
 	{ name: 'home' },
 	{ name: 'home-empty', scene: 'empty' },
@@ -207,6 +215,20 @@ export const views = [
 	{ name: 'attach-image', scene: 'attached', go: sent(0) },
 	{ name: 'attach-text', scene: 'attached', go: sent(1) },
 	{ name: 'attach-path', scene: 'attached', go: sent(2) },
+	{ name: 'mention', go: written('Compare @', 3) },
+	{ name: 'mention-found', go: written('Compare @ledger') },
+	{ name: 'mention-sent', scene: 'archived', go: (page) => session(page, 0) },
+	{ name: 'commands', go: written('/', 3) },
+	{ name: 'commands-mode', go: written('/mode ') },
+	{
+		name: 'archived',
+		scene: 'archived',
+		go: async (page) => {
+			await session(page, 0);
+			if (!(await page.locator('aside nav').isVisible())) await page.keyboard.press('Control+KeyB');
+			await page.locator('aside nav .fold').click();
+		},
+	},
 	{ name: 'many', scene: 'many' },
 	{ name: 'trouble', scene: 'problem', go: (page) => settings('models')(page) },
 	{ name: 'settings-general', go: settings('general') },

@@ -99,6 +99,7 @@ export class FakeTransport implements Transport {
 		if (theme) fake.world.config.values.theme = theme;
 		if (q.get('scene') === 'empty') Object.assign(fake.world, { sessions: [], approvals: [], runs: [] });
 		if (q.get('scene') === 'many') fake.#many();
+		if (scene === 'archived') fake.#archive();
 		if (q.get('scene') === 'attached') attachedScene(fake.world, fake.desk, q.get('lang') === 'ko' ? 'ko' : 'en');
 		if (q.get('scene') === 'problem') fake.#troubles();
 		if (q.get('scene') === 'offline') fake.#offline();
@@ -174,6 +175,15 @@ export class FakeTransport implements Transport {
 						}),
 			),
 		});
+	}
+
+	/** archive takes two conversations out of the list; in the newest a message has mentions. */
+	#archive(): void {
+		const w = this.world;
+		for (const s of w.sessions.slice(-2)) s.archived = true;
+		const s = w.sessions[0]!;
+		const said = w.messages.find((m) => m.session_id === s.id && m.role === 'user')!;
+		said.content = 'Compare @src/ledger/ledger.go with @"제주 사진/바다.jpg" and @보고서.hwp를 끝까지.';
 	}
 
 	#troubles(): void {
