@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"oxios/kernel/sys"
 )
@@ -153,9 +154,9 @@ func listable(folder string) error {
 
 // matching returns what words fit, the likeliest first: by how they fit, then
 // what changed last. Without words, files come before folders.
-func matching(list []named, words []string) []named {
+func matching(list []named, words []string) []*named {
 	type hit struct {
-		named
+		*named
 		score int
 	}
 	var hits []hit
@@ -164,7 +165,8 @@ func matching(list []named, words []string) []named {
 		keys[i] = keysOf(w)
 	}
 next:
-	for _, n := range list {
+	for i := range list {
+		n := &list[i]
 		h := hit{named: n}
 		if len(words) == 0 && !n.folder() {
 			h.score = 1
@@ -175,7 +177,7 @@ next:
 				continue next
 			}
 			// The same keys write something else in the other language: what is there as it is typed comes first.
-			if strings.Contains(strings.ToLower(n.path), strings.ToLower(words[i])) || hangul(words[i]) && hangul(n.path) {
+			if hangul(words[i]) && hangul(n.path) || strings.Contains(strings.ToLower(n.path), strings.ToLower(words[i])) {
 				s += 10
 			}
 			h.score += s
@@ -185,7 +187,7 @@ next:
 	slices.SortFunc(hits, func(a, b hit) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.changed, a.changed), cmp.Compare(a.path, b.path))
 	})
-	found := make([]named, len(hits))
+	found := make([]*named, len(hits))
 	for i, h := range hits {
 		found[i] = h.named
 	}
@@ -226,7 +228,7 @@ func inOrder(text, word string) bool {
 }
 
 func hangul(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return r >= 0x1100 && keysOfRune(r) != "" }) >= 0
+	return strings.IndexFunc(s, func(r rune) bool { return unicode.Is(unicode.Hangul, r) }) >= 0
 }
 
 // The keys of the usual Korean keyboard, in the order of Unicode: first
