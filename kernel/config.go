@@ -38,6 +38,9 @@ type Config struct {
 	MaxMemoryMB        int              `toml:"max_memory_mb" json:"max_memory_mb" default:"4096" min:"16" max:"1048576" doc:"Memory in MB above which a command is ended."`
 	RequestsPerMinute  int              `toml:"requests_per_minute" json:"requests_per_minute" default:"0" min:"0" max:"100000" doc:"Model calls a minute for each provider; 0 is no limit."`
 	Notifications      bool             `toml:"notifications" json:"notifications" default:"true" doc:"Notices of the system for approvals and for runs that ended."`
+	QuietHours         string           `toml:"quiet_hours" json:"quiet_hours" doc:"Hours without notices, like 22:00-07:00; empty for none."`
+	QuietApprovals     bool             `toml:"quiet_approvals" json:"quiet_approvals" default:"true" doc:"Requests that wait are told in quiet hours too."`
+	QuietUntil         string           `toml:"quiet_until" json:"quiet_until" doc:"No notices before this time, like 2026-01-31T08:00:00+09:00; empty for none."`
 	EnterSends         bool             `toml:"enter_sends" json:"enter_sends" default:"true" doc:"Enter sends a message and Shift Enter breaks the line; otherwise Ctrl Enter sends."`
 	CloseToTray        bool             `toml:"close_to_tray" json:"close_to_tray" default:"true" doc:"Closing the window leaves Oxios in the tray."`
 	Keyring            bool             `toml:"keyring" json:"keyring" default:"true" doc:"Keep keys in the system's keyring where there is one. Takes effect at the next start."`
@@ -148,6 +151,9 @@ func (c *Config) validate() error {
 			}
 		}
 	})
+	if bad == nil {
+		bad = c.validateQuiet()
+	}
 	if bad != nil {
 		return bad
 	}

@@ -108,6 +108,7 @@ func (k *Kernel) discard(ctx context.Context, id string) (Deletion, error) {
 	}
 	k.publish(event.SessionDeleted, scope{sessionID: id}, event.Text{Text: id})
 	k.publishStatus()
+	k.publishInbox()
 	return d, nil
 }
 
@@ -124,6 +125,7 @@ func (a *StateAPI) RecoverSession(ctx context.Context, id string) (Session, erro
 		}
 		a.k.discards.remove(id)
 		a.k.publishStatus()
+		a.k.publishInbox()
 		return a.k.announceSession(ctx, id)
 	})
 }

@@ -95,9 +95,15 @@ func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, e
 		Attachments: attached,
 	}
 	msg := Message{ID: sys.NewID(), SessionID: session.ID, RunID: run.ID, Role: "user", Content: m.Text, At: run.CreatedAt, Attachments: attached}
-	err = k.store.Write(ctx, func(tx *store.Tx) error {
+	var seen int64
+	err = k.store.Write(ctx, func(tx *store.Tx) (err error) {
 		if isNew {
 			if err := k.store.InsertSession(tx, &session); err != nil {
+				return err
+			}
+		}
+		if m.Via != viaQueue { // whoever goes on has seen what came of it so far; a queued message was written before
+			if seen, err = k.store.SeeSession(tx, session.ID); err != nil {
 				return err
 			}
 		}
@@ -113,6 +119,9 @@ func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, e
 	k.publish(event.RunCreated, scope{runID: run.ID, sessionID: session.ID}, run)
 	if _, err := k.announceSession(ctx, session.ID); err != nil {
 		return Submitted{}, err
+	}
+	if seen > 0 {
+		k.publishInbox()
 	}
 	if err := k.launch(run, nil); err != nil {
 		return Submitted{}, err
@@ -283,12 +292,16 @@ func (k *Kernel) exit(tx *store.Tx, run Run) error {
 }
 
 func (k *Kernel) tellExit(ctx context.Context, run Run) error {
+	k.publishInbox()
 	_, err := k.announceSession(ctx, run.SessionID)
 	if sys.CodeOf(err) == sys.CodeNotFound {
 		err = nil // the person deleted it meanwhile
 	}
 	return err
 }
+
+// viaQueue is the face of messages that came too late for the run before.
+const viaQueue = "queue"
 
 // startQueued starts a run for messages that came too late for the last one.
 func (k *Kernel) startQueued(session string) {
@@ -315,7 +328,7 @@ func (k *Kernel) startQueued(session string) {
 		return
 	}
 	k.publishQueue(ctx, session)
-	if _, err := k.submit(ctx, Submit{SessionID: session, Text: strings.Join(texts, "\n\n"), Attachments: attached, Via: "queue"}, scope{}); err != nil {
+	if _, err := k.submit(ctx, Submit{SessionID: session, Text: strings.Join(texts, "\n\n"), Attachments: attached, Via: viaQueue}, scope{}); err != nil {
 		k.log.Error("Could not start a run for queued messages", "session_id", session, "error", err)
 		k.raise(sys.AsError(err))
 		k.putBack(ctx, q)

@@ -42,6 +42,9 @@ var syscalls = table(
 	Syscall{Name: "agents.pause", Domain: security.DomainAgents, Rights: security.X, Person: true, Audit: security.ActionConfigChange},
 	Syscall{Name: "agents.queued", Domain: security.DomainAgents, Rights: security.R},
 	Syscall{Name: "agents.unqueue", Domain: security.DomainAgents, Rights: security.W, Person: true},
+	Syscall{Name: "agents.inbox", Domain: security.DomainAgents, Rights: security.R, Person: true},
+	Syscall{Name: "agents.markSeen", Domain: security.DomainAgents, Rights: security.W, Person: true},
+	Syscall{Name: "agents.clearInbox", Domain: security.DomainAgents, Rights: security.W, Person: true},
 	Syscall{Name: "agents.changes", Domain: security.DomainAgents, Rights: security.R},
 
 	Syscall{Name: "security.approvals", Domain: security.DomainSecurity, Rights: security.R},

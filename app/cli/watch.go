@@ -46,7 +46,7 @@ func (w *watcher) follow(ctx, keep context.Context, events <-chan kernel.Event, 
 			if sys.CodeOf(o.err) == sys.CodeUnavailable && w.link.own == nil {
 				return w.afterOwner(keep, o)
 			}
-			return w.end(o, events)
+			return w.end(keep, o, events)
 		case e, ok := <-events:
 			if !ok {
 				events = nil // the owner went away; Wait says so
@@ -97,7 +97,7 @@ func (w *watcher) afterOwner(ctx context.Context, o outcome) error {
 	case v.Run.EndedAt != nil:
 		r, err := l.Agents.Wait(ctx, w.sent.RunID)
 		w.missed = true
-		return w.end(outcome{r, err}, nil)
+		return w.end(ctx, outcome{r, err}, nil)
 	}
 	w.breakLine()
 	return w.fail(sys.CodeUnavailable, w.t("The Oxios that worked on it has stopped; what it had confirmed is kept.", "일하던 Oxios가 멈췄습니다. 확인된 내용은 보관됩니다."), w.kept(ctx))
@@ -258,7 +258,7 @@ func (w *watcher) keptAnd(changed int) string {
 }
 
 // end says what came of the run.
-func (w *watcher) end(o outcome, events <-chan kernel.Event) error {
+func (w *watcher) end(ctx context.Context, o outcome, events <-chan kernel.Event) error {
 	// The last events may still be on their way.
 	for grace := time.After(500 * time.Millisecond); events != nil && o.err == nil && !w.over; {
 		select {
@@ -290,6 +290,7 @@ func (w *watcher) end(o outcome, events <-chan kernel.Event) error {
 		w.rest(r.Response)
 	}
 	w.summary(r)
+	_ = w.link.Agents.MarkSeen(ctx, []string{r.RunID}, true) // it was just shown; at worst the inbox shows it again
 	switch {
 	case r.State == "done" && r.Status == "forced":
 		w.note("%s %s", w.t("It reached the limit of steps, so it was asked for its answer.", "단계 한도에 이르러 그때까지의 답을 받았습니다."), w.keptAnd(len(r.Changes)))

@@ -220,13 +220,17 @@ func (a *app) show(h handover) {
 	a.work.Go(a.front)
 }
 
-// openSession shows a conversation, as soon as there is a page to show it.
-func (a *app) openSession(session string) {
+// openSession shows a conversation, or the inbox, as soon as there is a page to
+// show it.
+func (a *app) openSession(place string) {
 	a.front()
-	if a.mail.open(session) {
-		a.events.emit("oxios:open", session)
+	if a.mail.open(place) {
+		a.events.emit("oxios:open", place)
 	}
 }
+
+// review shows all that waits.
+func (a *app) review() { a.openSession(notify.Inbox) }
 
 // pageReady hands over what waited for the page.
 func (a *app) pageReady() {
@@ -234,21 +238,6 @@ func (a *app) pageReady() {
 		a.events.emit("oxios:open", session)
 	}
 	a.notice(a.mail.takeNotice())
-}
-
-// review opens the conversation that has waited longest.
-func (a *app) review() {
-	h := a.kernel.Handle()
-	if h == nil {
-		a.front()
-		return
-	}
-	list, err := h.Security.Approvals(a.life, kernel.ApprovalQuery{State: "pending"})
-	if err != nil || len(list) == 0 {
-		a.front()
-		return
-	}
-	a.openSession(list[len(list)-1].Request.SessionID) // the newest comes first
 }
 
 func (a *app) pause(on bool) {

@@ -171,6 +171,21 @@ func (a *Agents) Changes(args string) (string, error) {
 	return a.b.call("agents.changes", args)
 }
 
+// Inbox takes [all].
+func (a *Agents) Inbox(args string) (string, error) {
+	return a.b.call("agents.inbox", args)
+}
+
+// MarkSeen takes [ids, seen].
+func (a *Agents) MarkSeen(args string) (string, error) {
+	return a.b.call("agents.markSeen", args)
+}
+
+// ClearInbox takes [].
+func (a *Agents) ClearInbox(args string) (string, error) {
+	return a.b.call("agents.clearInbox", args)
+}
+
 // Security binds remote.SecurityAPI.
 type Security struct{ b bound }
 

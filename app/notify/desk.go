@@ -21,14 +21,13 @@ const more = "more"
 // desk keeps what is shown in step with what waits. It belongs to one goroutine.
 type desk struct {
 	Config
-	on        bool // the setting "notifications"
+	config    kernel.ConfigView
 	isolation sys.Isolation
 	pending   map[string]kernel.Approval
-	shown     map[string]shown  // by approval, or more
-	left      map[string]bool   // approvals whose notification was closed: it does not come again
-	ended     map[string]uint32 // the notification about the last end, by conversation
-	opens     map[uint32]string // the conversation that a notification about an end opens
-	mute      bool              // sending failed; it was logged
+	shown     map[string]shown // by approval, or more
+	left      map[string]bool  // approvals whose notification was closed: it does not come again
+	ends      ends
+	mute      bool // sending failed; it was logged
 }
 
 // shown is a notification that asks.
@@ -52,13 +51,11 @@ func (d *desk) load(ctx context.Context) error {
 		return err
 	}
 	d.isolation = status.Isolation
-	config, err := d.Handle.Infra.Config(ctx)
-	if err != nil {
-		return err
-	}
-	d.on = config.Values["notifications"] != "false"
-	return nil
+	d.config, err = d.Handle.Infra.Config(ctx)
+	return err
 }
+
+func (d *desk) on() bool { return d.config.Values["notifications"] != "false" }
 
 func (d *desk) receive(ctx context.Context, e kernel.Event) error {
 	switch e.Kind {
@@ -74,11 +71,11 @@ func (d *desk) receive(ctx context.Context, e kernel.Event) error {
 		}
 	case "config":
 		if v, ok := as[kernel.ConfigView](e); ok {
-			d.on = v.Values["notifications"] != "false"
+			d.config = v
 		}
 	case "run.ended":
 		if r, ok := as[kernel.Run](e); ok {
-			d.runEnded(ctx, r)
+			d.runEnded(r)
 		}
 	}
 	return nil
@@ -121,7 +118,10 @@ func (d *desk) arrange(ctx context.Context) {
 
 func (d *desk) wanted(ctx context.Context) map[string]Notice {
 	want := map[string]Notice{}
-	if !d.on || d.Focused() || d.Sender.Locked(ctx) {
+	if !d.on() || d.Focused() || d.Sender.Locked(ctx) {
+		return want
+	}
+	if d.config.Values["quiet_approvals"] == "false" && d.config.Quiet(time.Now()) {
 		return want
 	}
 	var asking []kernel.Approval
@@ -148,11 +148,8 @@ func (d *desk) wanted(ctx context.Context) map[string]Notice {
 
 // press does what the person chose. Closing a notification decides nothing.
 func (d *desk) press(ctx context.Context, p Pressed) {
-	if session, ok := d.opens[p.ID]; ok {
-		delete(d.opens, p.ID)
-		if p.Key != "" {
-			d.open(session)
-		}
+	if d.ends.id != 0 && d.ends.id == p.ID {
+		d.pressEnds(p.Key)
 		return
 	}
 	for key, s := range d.shown {
@@ -170,7 +167,7 @@ func (d *desk) press(ctx context.Context, p Pressed) {
 		case d.Sender.Locked(ctx): // it comes again when the screen is open
 		case key == more:
 			d.left[more] = true
-			d.open(d.oldest())
+			d.open(Inbox)
 		default:
 			d.decide(ctx, d.pending[key], p.Key)
 		}
@@ -203,55 +200,11 @@ func (d *desk) decide(ctx context.Context, a kernel.Approval, key string) {
 	delete(d.pending, a.ID)
 }
 
-func (d *desk) open(session string) {
-	if d.Open != nil && session != "" {
-		d.Open(session)
+// open shows a conversation, or the [Inbox].
+func (d *desk) open(place string) {
+	if d.Open != nil && place != "" {
+		d.Open(place)
 	}
-}
-
-// oldest is the conversation that has waited longest.
-func (d *desk) oldest() string {
-	var first kernel.Approval
-	for _, a := range d.pending {
-		if first.ID == "" || a.CreatedAt.Before(first.CreatedAt) {
-			first = a
-		}
-	}
-	return first.Request.SessionID
-}
-
-func (d *desk) runEnded(ctx context.Context, r kernel.Run) {
-	if !d.on || d.Focused() || !worthTelling(r) || d.Sender.Locked(ctx) {
-		return
-	}
-	n := wordsFor(d.Korean()).ended(r, d.Open != nil)
-	n.Replaces = d.ended[r.SessionID]
-	id, ok := d.send(ctx, n)
-	if !ok {
-		return
-	}
-	delete(d.opens, n.Replaces)
-	d.ended[r.SessionID] = id
-	d.opens[id] = r.SessionID
-}
-
-// long is the time after which a person may have turned to something else.
-const long = 4 * time.Second
-
-// worthTelling reports whether the end of a run is news: one that failed, that
-// took a while, or that was started where nobody waits for it.
-func worthTelling(r kernel.Run) bool {
-	switch r.State {
-	case "failed":
-		return true
-	case "done":
-	default: // stopped by the person, or interrupted with the program
-		return false
-	}
-	if r.Via != "window" && r.Via != "terminal" {
-		return true
-	}
-	return r.StartedAt != nil && r.EndedAt != nil && r.EndedAt.Sub(*r.StartedAt) >= long
 }
 
 // send logs the first of several failures: a system without a notification

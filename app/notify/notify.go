@@ -51,12 +51,16 @@ type Sender interface {
 	Locked(ctx context.Context) bool // the screen is locked, as far as the system tells
 }
 
+// Inbox is the place that [Config].Open shows for a notification about several
+// things.
+const Inbox = "inbox"
+
 // Config is what [Run] works with. Handle is needed.
 type Config struct {
-	Handle  *remote.Handle         // of the person, via the notification
-	Focused func() bool            // a window of Oxios is in front; default never
-	Open    func(sessionID string) // shows a conversation; nil where there is no window: nothing offers to open it
-	Korean  func() bool            // default English
+	Handle  *remote.Handle     // of the person, via the notification
+	Focused func() bool        // a window of Oxios is in front; default never
+	Open    func(place string) // shows a conversation, by its id, or the [Inbox]; nil where there is no window: nothing offers to open it
+	Korean  func() bool        // default English
 	Log     *slog.Logger
 	Sender  Sender // default the system's notifications
 }
@@ -89,13 +93,14 @@ func Run(ctx context.Context, c Config) error {
 		defer closeSender()
 		c.Sender = s
 	}
-	d := &desk{Config: c, on: true, pending: map[string]kernel.Approval{}, shown: map[string]shown{}, left: map[string]bool{}, ended: map[string]uint32{}, opens: map[uint32]string{}}
+	d := &desk{Config: c, pending: map[string]kernel.Approval{}, shown: map[string]shown{}, left: map[string]bool{}}
 	defer d.clear()
 	return d.run(ctx)
 }
 
 // recheck is how often the desk looks whether the window is in front or the
-// screen is locked, while something waits.
+// screen is locked, and whether something is due, while there is something to
+// tell.
 const recheck = time.Second
 
 func (d *desk) run(ctx context.Context) error {
@@ -110,6 +115,7 @@ func (d *desk) run(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		d.arrange(ctx)
+		d.tellEnds(ctx)
 		select {
 		case <-ctx.Done():
 			return nil

@@ -147,10 +147,10 @@ func TestOnlyEndsThatAreNewsAreTold(t *testing.T) {
 	}
 	long := run("done", "window", 3840*time.Second)
 	long.Text = "Rename\nthe photos"
-	if n := english.ended(long, true); n.Title != "Finished: Rename the photos" || n.Body != "1 h 4 min" {
+	if n := english.ended([]kernel.Run{long}, true); n.Title != "Finished: Rename the photos" || n.Body != "1 h 4 min" {
 		t.Errorf("got %+v", n)
 	}
-	if n := korean.ended(long, true); n.Title != "완료: Rename the photos" || n.Body != "1시간 4분" || labels(n) != "열기" {
+	if n := korean.ended([]kernel.Run{long}, true); n.Title != "완료: Rename the photos" || n.Body != "1시간 4분" || labels(n) != "열기" {
 		t.Errorf("got %+v", n)
 	}
 }

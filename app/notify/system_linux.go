@@ -17,6 +17,10 @@ const (
 	object  = dbus.ObjectPath("/org/freedesktop/Notifications")
 )
 
+// expired is the reason of a notification that went away by itself.
+// https://specifications.freedesktop.org/notification-spec/latest/protocol.html
+const expired = 1
+
 // bus is the notification service of the session bus.
 type bus struct {
 	conn    *dbus.Conn
@@ -88,6 +92,9 @@ func (b *bus) listen(signals <-chan *dbus.Signal) {
 			}
 		case service + ".NotificationClosed":
 			b.forget(id)
+			if reason, _ := s.Body[1].(uint32); reason == expired {
+				continue // nobody has read it
+			}
 		default:
 			continue
 		}

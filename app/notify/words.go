@@ -78,6 +78,7 @@ type words struct {
 	approve, deny, review, open                    string
 	in, contained, notUndone, look, more, notTaken string
 	done, failed                                   string
+	someDone, someFailed, someOfBoth, andMore      string
 }
 
 var english = words{
@@ -85,6 +86,7 @@ var english = words{
 	in: "in %s", contained: "contained", notUndone: "cannot be undone",
 	look: "It has parts that need a look.", more: "%d more wait for you", notTaken: "Your decision was not taken",
 	done: "Finished: %s", failed: "Failed: %s",
+	someDone: "%d agents finished", someFailed: "%d agents failed", someOfBoth: "%d finished, %d failed", andMore: "and %d more",
 }
 
 var korean = words{
@@ -93,6 +95,7 @@ var korean = words{
 	in: "%s에서", contained: "격리됨", notUndone: "되돌릴 수 없음",
 	look: "자세히 확인해야 하는 부분이 있습니다.", more: "확인 대기 %d건 더 있음", notTaken: "결정이 반영되지 않았습니다",
 	done: "완료: %s", failed: "실패: %s",
+	someDone: "에이전트 작업 %d건 완료", someFailed: "에이전트 작업 %d건 실패", someOfBoth: "완료 %d건, 실패 %d건", andMore: "외 %d건",
 }
 
 func wordsFor(inKorean bool) words {
@@ -143,21 +146,59 @@ func (w words) others(count int, window bool) Notice {
 	return n
 }
 
-// ended tells of a run that has ended.
-func (w words) ended(r kernel.Run, window bool) Notice {
-	format, facts := w.done, []string{}
+// maxTold is how many runs a notification names.
+const maxTold = 4
+
+// ended tells of runs that have ended.
+func (w words) ended(runs []kernel.Run, window bool) Notice {
+	n := w.endedOne(runs[0])
+	if len(runs) > 1 {
+		n = w.endedSome(runs)
+	}
+	if window {
+		n.Actions = []Action{{actionDefault, w.open}}
+	}
+	return n
+}
+
+func (w words) endedOne(r kernel.Run) Notice {
+	format, body := w.done, ""
 	if r.State == "failed" {
 		format = w.failed
 	}
-	n := Notice{Title: fmt.Sprintf(format, line(r.Text, 80))}
 	if r.Error != nil {
-		facts = append(facts, line(r.Error.Error(), 300))
+		message, _ := r.Error.In(w.korean)
+		body = line(message, 300)
 	} else if r.StartedAt != nil && r.EndedAt != nil {
-		facts = append(facts, w.took(r.EndedAt.Sub(*r.StartedAt)))
+		body = w.took(r.EndedAt.Sub(*r.StartedAt))
 	}
-	n.Body = joined(facts)
-	if window {
-		n.Actions = []Action{{actionDefault, w.open}}
+	return Notice{Title: fmt.Sprintf(format, line(r.Text, 80)), Body: body}
+}
+
+func (w words) endedSome(runs []kernel.Run) Notice {
+	failed := 0
+	var lines []string
+	for i, r := range runs {
+		text := line(r.Text, 60)
+		if r.State == "failed" {
+			failed++
+			text = fmt.Sprintf(w.failed, text)
+		}
+		if i < maxTold {
+			lines = append(lines, text)
+		}
+	}
+	if more := len(runs) - maxTold; more > 0 {
+		lines = append(lines, fmt.Sprintf(w.andMore, more))
+	}
+	n := Notice{Body: strings.Join(lines, "\n")}
+	switch done := len(runs) - failed; {
+	case failed == 0:
+		n.Title = fmt.Sprintf(w.someDone, done)
+	case done == 0:
+		n.Title = fmt.Sprintf(w.someFailed, failed)
+	default:
+		n.Title = fmt.Sprintf(w.someOfBoth, done, failed)
 	}
 	return n
 }

@@ -110,6 +110,17 @@ type AgentsAPI interface {
 	// how the run found it to how the run left it. A file that ended as it was is
 	// left out. What commands changed is not in it.
 	Changes(ctx context.Context, runID string) ([]kernel.Change, error)
+	// Inbox returns what waits for the person and the newest 200 runs whose end
+	// they have not seen; with all those that they have seen too. A face that
+	// shows the end of a run says so with MarkSeen, and whoever goes on with a
+	// conversation has seen what stands in it.
+	Inbox(ctx context.Context, all bool) (kernel.Inbox, error)
+	// MarkSeen takes runs out of the inbox, or puts them back when they are not
+	// seen after all. Runs that have not ended are left alone.
+	MarkSeen(ctx context.Context, ids []string, seen bool) error
+	// ClearInbox takes the finished runs out of the inbox, and returns their ids.
+	// What failed and what waits stays.
+	ClearInbox(ctx context.Context) ([]string, error)
 }
 
 // SecurityAPI holds the calls about approvals, policy, tools and the audit chain.
@@ -420,6 +431,18 @@ func (remote clientAgents) Unqueue(ctx context.Context, id string) error {
 
 func (remote clientAgents) Changes(ctx context.Context, runID string) ([]kernel.Change, error) {
 	return call[[]kernel.Change](ctx, remote.c, "agents.changes", runID)
+}
+
+func (remote clientAgents) Inbox(ctx context.Context, all bool) (kernel.Inbox, error) {
+	return call[kernel.Inbox](ctx, remote.c, "agents.inbox", all)
+}
+
+func (remote clientAgents) MarkSeen(ctx context.Context, ids []string, seen bool) error {
+	return do(ctx, remote.c, "agents.markSeen", ids, seen)
+}
+
+func (remote clientAgents) ClearInbox(ctx context.Context) ([]string, error) {
+	return call[[]string](ctx, remote.c, "agents.clearInbox")
 }
 
 type clientSecurity struct{ c *Client }
@@ -826,6 +849,27 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Agents.Changes(ctx, a0)
+	},
+	"agents.inbox": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 bool
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Agents.Inbox(ctx, a0)
+	},
+	"agents.markSeen": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 []string
+		var a1 bool
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return nil, h.Agents.MarkSeen(ctx, a0, a1)
+	},
+	"agents.clearInbox": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Agents.ClearInbox(ctx)
 	},
 	"security.approvals": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 kernel.ApprovalQuery

@@ -17,7 +17,7 @@ import (
 // one at a time, and may take its time.
 type Actions struct {
 	Open   func()        // bring the window to the front
-	Review func()        // open the next conversation that waits
+	Review func()        // show what waits
 	Pause  func(on bool) // pause all agents, or let them go on
 	Quit   func()        // end the program
 }

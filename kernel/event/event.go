@@ -31,6 +31,7 @@ const (
 	SessionChanged = "session"         // store.Session
 	SessionDeleted = "session.deleted" // Text: the id
 	ChangeMade     = "change"          // kernel.ChangeSummary
+	InboxChanged   = "inbox"           // no data: the inbox is other than it was, so read it anew
 	StatusChanged  = "status"          // kernel.Status
 	ConfigChanged  = "config"          // kernel.ConfigView
 	Restored       = "restored"        // kernel.RestoreReport: a backup came in, so lists must be read anew

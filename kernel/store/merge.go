@@ -248,7 +248,7 @@ func (m *merge) endRun(r row, pids map[int64]int64) {
 		return
 	}
 	r["state"], r["end_reason"] = string(RunInterrupted), "It had not ended when the backup was made. All finished steps are kept."
-	r["ended_at"] = Millis(m.o.At)
+	r["ended_at"], r["seen_at"] = Millis(m.o.At), Millis(m.o.At) // no news: the person restores it
 }
 
 // endStep closes what had not begun. A step that had begun stays open: nobody

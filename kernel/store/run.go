@@ -113,13 +113,16 @@ type RunQuery struct {
 const runColumns = `id, pid, session_id, parent_id, after_id, copy_of, name, state, profile, folder, provider, model, mode, via, text,
 	created_at, started_at, ended_at, turns, cost_json, end_reason, error_json, attachments_json, instructions_json`
 
-func scanRun(row scanner) (Run, error) {
+func scanRun(row scanner, more ...any) (Run, error) {
 	var r Run
 	var session, parent, cost, failure, attached, told sql.NullString
 	var created int64
 	var started, ended sql.NullInt64
-	if err := row.Scan(&r.ID, &r.PID, &session, &parent, &r.AfterID, &r.CopyOf, &r.Name, &r.State, &r.Profile, &r.Folder, &r.Provider, &r.Model, &r.Mode, &r.Via, &r.Text,
-		&created, &started, &ended, &r.Turns, &cost, &r.EndReason, &failure, &attached, &told); err != nil {
+	err := row.Scan(append([]any{
+		&r.ID, &r.PID, &session, &parent, &r.AfterID, &r.CopyOf, &r.Name, &r.State, &r.Profile, &r.Folder, &r.Provider, &r.Model, &r.Mode, &r.Via, &r.Text,
+		&created, &started, &ended, &r.Turns, &cost, &r.EndReason, &failure, &attached, &told,
+	}, more...)...)
+	if err != nil {
 		return Run{}, err
 	}
 	r.SessionID, r.ParentID = session.String, parent.String

@@ -25,6 +25,10 @@ func koreanKernel() [][2]string {
 		{"Save it as a file in the folder and name the file in your message.", "폴더에 파일로 저장하고 메시지에 그 파일 이름을 쓰세요."},
 		{"The message has %.1f MB; 1 MB is the most. Nothing was sent, and your text is kept.", "메시지가 %.1f MB입니다. 1 MB까지만 보낼 수 있습니다. 아무것도 보내지 않았고, 쓴 글은 남아 있습니다."},
 
+		// Quiet hours.
+		{"quiet_hours is %q, but must be two different times like 22:00-07:00, or empty", "quiet_hours 값이 %q인데, 22:00-07:00처럼 서로 다른 두 시각이거나 비어 있어야 합니다"},
+		{"quiet_until is %q, but must be a time like 2026-01-31T08:00:00+09:00, or empty", "quiet_until 값이 %q인데, 2026-01-31T08:00:00+09:00 같은 시각이거나 비어 있어야 합니다"},
+
 		// The doctor.
 		{"%s is open to others (mode %o).", "%s을(를) 다른 사람도 볼 수 있습니다(모드 %o)."},
 		{"Run chmod 700 on it.", "chmod 700을 실행하세요."},

@@ -515,6 +515,33 @@ export interface GrepResult {
   note?: string;
 }
 
+/**
+ * Inbox is what waits for the person, and how runs ended that they have not
+ * seen yet.
+ */
+export interface Inbox {
+  /** the one that has waited longest first */
+  waiting: Approval[];
+  /** failed or interrupted, the last one first */
+  failed: InboxRun[];
+  /** the last one first */
+  finished: InboxRun[];
+  /** how many nobody has seen beyond those listed */
+  older: number;
+}
+
+/** EndedRun is a run that has ended, with what a list says about it. */
+export interface InboxRun {
+  run: Run;
+  /** of its conversation */
+  title: string;
+  /** its first 300 characters */
+  answer: string;
+  /** that it changed */
+  files: number;
+  seen: boolean;
+}
+
 /** Instructions are what a file of a folder tells the agents that work in it. */
 export interface Instructions {
   /** AGENTS.md or CLAUDE.md */
@@ -1436,6 +1463,23 @@ export interface AgentsAPI {
    * left out. What commands changed is not in it.
    */
   changes(runID: string): Promise<Change[]>;
+  /**
+   * Inbox returns what waits for the person and the newest 200 runs whose end
+   * they have not seen; with all those that they have seen too. A face that
+   * shows the end of a run says so with MarkSeen, and whoever goes on with a
+   * conversation has seen what stands in it.
+   */
+  inbox(all: boolean): Promise<Inbox>;
+  /**
+   * MarkSeen takes runs out of the inbox, or puts them back when they are not
+   * seen after all. Runs that have not ended are left alone.
+   */
+  markSeen(ids: string[], seen: boolean): Promise<void>;
+  /**
+   * ClearInbox takes the finished runs out of the inbox, and returns their ids.
+   * What failed and what waits stays.
+   */
+  clearInbox(): Promise<string[]>;
 }
 
 /** SecurityAPI holds the calls about approvals, policy, tools and the audit chain. */
@@ -1723,6 +1767,9 @@ export function makeKernel(t: Transport): Kernel {
       queued: (sessionID) => t.call('agents.queued', [sessionID]) as Promise<Queued[]>,
       unqueue: (id) => t.call('agents.unqueue', [id]) as Promise<void>,
       changes: (runID) => t.call('agents.changes', [runID]) as Promise<Change[]>,
+      inbox: (all) => t.call('agents.inbox', [all]) as Promise<Inbox>,
+      markSeen: (ids, seen) => t.call('agents.markSeen', [ids, seen]) as Promise<void>,
+      clearInbox: () => t.call('agents.clearInbox', []) as Promise<string[]>,
     },
     security: {
       approvals: (q) => t.call('security.approvals', [q]) as Promise<Approval[]>,

@@ -1,6 +1,7 @@
 import type { ConfigView, Kernel, KernelError, Status } from './api.gen';
 import { Approvals } from './approvals.svelte';
 import type { Files } from './files';
+import { Inbox } from './inbox.svelte';
 import { Kept } from './kept.svelte';
 import { Models } from './models.svelte';
 import { Sessions } from './sessions.svelte';
@@ -32,6 +33,7 @@ export class Live {
 	readonly kernel: Kernel;
 	readonly sessions: Sessions;
 	readonly approvals: Approvals;
+	readonly inbox: Inbox;
 	readonly models: Models;
 	readonly files: Files;
 	readonly kept: Kept;
@@ -40,8 +42,10 @@ export class Live {
 	status = $state.raw<Status>();
 	config = $state.raw<ConfigView>();
 	failure = $state.raw<Failure>();
-	/** wanted is the conversation that a deep link or a notification asked for. */
+	/** wanted is the conversation that a deep link or a notification asked for, or "inbox". */
 	wanted = $state<string>();
+	/** focused says that the page is in front. */
+	focused = $state(false);
 	notices = $state.raw<Notice[]>([]);
 	/** refused says that this page may not talk to the kernel. */
 	refused = $derived(this.link === 'refused');
@@ -59,6 +63,7 @@ export class Live {
 		this.files = transport.files;
 		this.sessions = new Sessions(kernel);
 		this.approvals = new Approvals(kernel);
+		this.inbox = new Inbox(kernel);
 		this.models = new Models(kernel);
 		this.kept = new Kept(kernel);
 	}
@@ -85,7 +90,7 @@ export class Live {
 			]);
 			this.status = status;
 			this.config = config;
-			await Promise.all([this.sessions.load(), this.approvals.load(), this.models.load()]);
+			await Promise.all([this.sessions.load(), this.approvals.load(), this.inbox.load(), this.models.load()]);
 		} catch (e) {
 			this.failure = failureOf(e);
 		}
@@ -195,6 +200,7 @@ export class Live {
 			default:
 				this.sessions.receive(e);
 				this.approvals.receive(e);
+				this.inbox.receive(e);
 				this.models.receive(e);
 		}
 		for (const fn of this.#readers) fn(e);

@@ -1,3 +1,4 @@
+import BellOff from '@lucide/svelte/icons/bell-off';
 import CirclePause from '@lucide/svelte/icons/circle-pause';
 import CirclePlay from '@lucide/svelte/icons/circle-play';
 import Copy from '@lucide/svelte/icons/copy';
@@ -7,6 +8,7 @@ import FileDiff from '@lucide/svelte/icons/file-diff';
 import FolderIcon from '@lucide/svelte/icons/folder';
 import Hand from '@lucide/svelte/icons/hand';
 import House from '@lucide/svelte/icons/house';
+import InboxIcon from '@lucide/svelte/icons/inbox';
 import Keyboard from '@lucide/svelte/icons/keyboard';
 import Languages from '@lucide/svelte/icons/languages';
 import MessageCircle from '@lucide/svelte/icons/message-circle';
@@ -26,6 +28,7 @@ import { Titles } from '../features/palette/titles.svelte';
 import { sections } from '../features/settings/sections';
 import type { Session } from '../kernel/api.gen';
 import type { Live } from '../kernel/live.svelte';
+import { quietUntil, tomorrow, toSetting } from '../kernel/quiet';
 import { failureOf } from '../kernel/transport';
 import { copyText } from '../ui/clipboard';
 import { fileName, shortPath } from '../ui/format';
@@ -41,6 +44,7 @@ export interface Stage {
 	search: () => void;
 	/** toCard goes to the request that waits in a conversation. */
 	toCard: (sessionID: string) => void;
+	inbox: () => void;
 }
 
 /** How many messages a full-text search shows. */
@@ -222,6 +226,7 @@ export class Commands {
 				icon: paused ? CirclePlay : CirclePause,
 				run: () => this.#do(live.kernel.agents.pause(!paused).then((s) => (live.status = s))),
 			}),
+			...this.#quiet(),
 			entry('actions', 'list', {
 				title: t.toggleList,
 				also: o.palette.toggleList,
@@ -250,6 +255,26 @@ export class Commands {
 		return out;
 	}
 
+	/** quiet are the ways to have no notices for a while. */
+	#quiet(): Entry[] {
+		const t = i18n.t.quiet;
+		const until = (id: string, title: string, also: string, at: () => string) =>
+			entry('actions', `quiet:${id}`, {
+				title,
+				also: `${i18n.other.quiet.now} ${also} ${t.also} ${i18n.other.quiet.also}`,
+				icon: BellOff,
+				run: () => void this.#live.set('quiet_until', at()),
+			});
+		const o = i18n.other.quiet;
+		const out = [
+			until('hour', `${t.now}: ${t.hour}`, o.hour, () => toSetting(new Date(Date.now() + 3_600_000))),
+			until('tomorrow', `${t.now}: ${t.tomorrow}`, o.tomorrow, () => toSetting(tomorrow(new Date()))),
+		];
+		const chosen = (key: string) => (key === 'quiet_until' ? this.#live.setting(key) : '');
+		if (quietUntil(chosen, new Date())) out.push(until('end', `${t.now}: ${t.end}`, o.end, () => ''));
+		return out;
+	}
+
 	#opens(page: 'model' | 'mode' | 'theme' | 'language' | 'folder', icon: Entry['icon']): Entry {
 		const title = i18n.t.palette[page];
 		const hint = page === 'theme' || page === 'language' ? {} : { hint: this.#scope };
@@ -270,8 +295,16 @@ export class Commands {
 			icon: House,
 			run: () => this.#shell.open(undefined),
 		});
+		const inbox = entry('goto', 'inbox', {
+			title: i18n.t.inbox.title,
+			also: `${o.inbox.title} ${i18n.t.inbox.also} ${o.inbox.also}`,
+			icon: InboxIcon,
+			keys: keysOf(shortcuts.inbox[0]),
+			run: () => this.#stage.inbox(),
+		});
 		return [
 			home,
+			inbox,
 			...sections.map((s) =>
 				entry('goto', `settings:${s}`, {
 					title: i18n.t.palette.settings(i18n.t.settings[s]),

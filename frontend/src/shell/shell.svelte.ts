@@ -1,7 +1,7 @@
 import type { Section } from '../features/settings/sections';
 import type { Kept } from '../kernel/kept.svelte';
 
-export type View = 'chat' | 'settings';
+export type View = 'chat' | 'inbox' | 'settings';
 
 /** Pane is a part of the frame that resizes and hides: the list on the left, the side panel on the right. */
 export type Pane = 'list' | 'side';
@@ -86,6 +86,11 @@ export class Shell {
 		this.session = id;
 		this.run = run;
 		this.review = {};
+		this.closeSheets();
+	}
+
+	inbox(): void {
+		this.view = 'inbox';
 		this.closeSheets();
 	}
 

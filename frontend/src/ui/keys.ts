@@ -56,6 +56,7 @@ export const shortcuts = {
 	search: ['Ctrl+KeyF'],
 	pane: ['Ctrl+KeyB'],
 	side: ['Ctrl+Alt+KeyB'],
+	inbox: ['Ctrl+KeyI'],
 	settings: ['Ctrl+Comma'],
 	card: ['Alt+KeyA'],
 	shortcuts: ['Shift+Slash', 'F1'],

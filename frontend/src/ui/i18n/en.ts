@@ -2,6 +2,7 @@ import { attach } from './attach.en';
 import { branches } from './branches.en';
 import { data } from './data.en';
 import { frame } from './frame.en';
+import { inbox } from './inbox.en';
 import { suggest } from './suggest.en';
 
 const rules = new Intl.PluralRules('en');
@@ -18,6 +19,7 @@ export const en = {
 	...branches,
 	...data,
 	...frame,
+	...inbox,
 	...suggest,
 	app: {
 		loading: 'Starting',
@@ -30,7 +32,7 @@ export const en = {
 		closed: 'Oxios cannot open its data',
 		retry: 'Try again',
 	},
-	views: { label: 'Views', chat: 'Chat', settings: 'Settings' },
+	views: { label: 'Views', chat: 'Chat', inbox: 'Inbox', settings: 'Settings' },
 	common: {
 		close: 'Close',
 		cancel: 'Cancel',
@@ -66,7 +68,7 @@ export const en = {
 		label: 'Status',
 		running: (count: number) => (count === 0 ? 'nothing runs' : `${count} running`),
 		waiting: (count: number) => (count === 1 ? '1 waits for you' : `${count} wait for you`),
-		openWaiting: 'Open the next conversation that waits',
+		openWaiting: 'Open the inbox',
 		auditOK: 'Audit intact',
 		auditBad: 'Audit damaged',
 		today: (sum: string) => `Today ${sum}`,
@@ -504,6 +506,7 @@ export const en = {
 	notices: {
 		closed_to_tray: 'Oxios went on in the tray when you closed the window.',
 		minimised: 'This system has no tray, so closing minimises the window.',
+		inbox_waits: 'A request cannot be archived: approve it, or deny it.',
 		gap: 'Some news was missed; the page was read again.',
 		exported: 'The conversation was exported. Secrets in it are masked.',
 		chat_copied: 'The conversation is on the clipboard.',

@@ -3,6 +3,7 @@ import { branches } from './branches.ko';
 import { data } from './data.ko';
 import type { Dictionary } from './en';
 import { frame } from './frame.ko';
+import { inbox } from './inbox.ko';
 import { suggest } from './suggest.ko';
 
 const f = (count: number) => count.toLocaleString('ko');
@@ -12,6 +13,7 @@ export const ko: Dictionary = {
 	...branches,
 	...data,
 	...frame,
+	...inbox,
 	...suggest,
 	app: {
 		loading: '시작하는 중',
@@ -24,7 +26,7 @@ export const ko: Dictionary = {
 		closed: 'Oxios가 데이터를 열 수 없습니다',
 		retry: '다시 시도',
 	},
-	views: { label: '보기', chat: '대화', settings: '설정' },
+	views: { label: '보기', chat: '대화', inbox: '알림함', settings: '설정' },
 	common: {
 		close: '닫기',
 		cancel: '취소',
@@ -60,7 +62,7 @@ export const ko: Dictionary = {
 		label: '상태',
 		running: (count) => (count === 0 ? '실행 없음' : `${count}개 실행 중`),
 		waiting: (count) => `확인 대기 ${count}`,
-		openWaiting: '확인을 기다리는 다음 대화 열기',
+		openWaiting: '알림함 열기',
 		auditOK: '감사 기록 이상 없음',
 		auditBad: '감사 기록 손상',
 		today: (sum) => `오늘 ${sum}`,
@@ -497,6 +499,7 @@ export const ko: Dictionary = {
 	notices: {
 		closed_to_tray: '창을 닫은 뒤에도 Oxios는 트레이에서 계속 실행되었습니다.',
 		minimised: '이 시스템에는 트레이가 없어, 창을 닫으면 최소화됩니다.',
+		inbox_waits: '요청은 보관할 수 없습니다. 승인하거나 거절하십시오.',
 		gap: '놓친 소식이 있어 화면을 다시 읽었습니다.',
 		exported: '대화를 내보냈습니다. 비밀은 가렸습니다.',
 		chat_copied: '대화를 클립보드에 복사했습니다.',

@@ -1,0 +1,55 @@
+import type { inbox as en } from './inbox.en';
+
+const f = (count: number) => count.toLocaleString('ko');
+
+export const inbox: typeof en = {
+	inbox: {
+		title: '알림함',
+		also: '알림 대기 실패 완료 결과',
+		list: '기다리는 요청과 끝난 실행',
+		waiting: (count) => `확인 대기 ${f(count)}`,
+		failed: (count) => `실패 ${f(count)}`,
+		finished: (count) => `완료 ${f(count)}`,
+		clear: '완료 비우기',
+		cleared: (count) => `완료된 실행 ${f(count)}개를 비웠습니다.`,
+		archive: '보관',
+		archived: (title) => `“${title}”을(를) 보관했습니다.`,
+		stays: '답은 각 대화에 남아 있습니다.',
+		undo: '되돌리기',
+		openRun: '실행 열기',
+		empty: '확인할 것이 없습니다.',
+		emptyWhy:
+			'에이전트의 요청, 그리고 다른 곳을 보는 동안 실패하거나 끝난 실행이 여기에 모입니다. 이미 본 것은 저절로 빠집니다.',
+		error: '알림함을 읽지 못했습니다',
+		older: (count) => `더 오래된 ${f(count)}개는 표시하지 않았습니다. 위의 것을 보고 나면 나타납니다.`,
+		parked: '아직 아무것도 하지 않았습니다. 실행은 기다리고 있으며, 거절하면 이 단계 없이 이어집니다.',
+		asked: '요청한 내용',
+		more: '나머지는 대화에 있습니다.',
+		noAnswer: '남긴 답이 없습니다.',
+		files: (count) => `파일 ${f(count)}개`,
+		moreFiles: (count) => `외 ${f(count)}개`,
+		ended: (when) => `${when} 종료`,
+		loading: '읽는 중',
+		keys: {
+			title: '알림함에서',
+			move: '다음, 이전',
+			open: '실행 열기, 요청으로 가기',
+			archive: '보관',
+		},
+	},
+	quiet: {
+		title: '방해 금지 시간',
+		why: '끝난 실행을 알리지 않습니다. 그동안의 일은 시간이 지난 뒤 한 번에 모아 알립니다.',
+		from: '시작',
+		until: '끝',
+		approvals: '방해 금지 시간에도 요청은 알리기',
+		approvalsWhy: '요청한 에이전트는 답을 받을 때까지 기다립니다.',
+		now: '지금부터 방해 금지',
+		nowWhy: '때가 되면 저절로 끝납니다. 요청은 위의 설정을 따릅니다.',
+		hour: '1시간 동안',
+		tomorrow: '내일 08:00까지',
+		end: '지금 끝내기',
+		is: (when) => `${when}까지 방해 금지`,
+		also: '방해금지 무음 조용 알림 끄기',
+	},
+};
