@@ -41,7 +41,9 @@ export class Inbox {
 
 	/** of returns the runs of a conversation. */
 	of(sessionID: string): string[] {
-		return [...this.failed, ...this.finished].map((r) => r.run).flatMap((r) => (r.session_id === sessionID ? r.id : []));
+		return [...this.failed, ...this.finished]
+			.map((r) => r.run)
+			.flatMap((r) => (r.session_id === sessionID ? r.id : []));
 	}
 
 	/** see takes runs out. They are gone from the list at once. */

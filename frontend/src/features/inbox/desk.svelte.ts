@@ -5,8 +5,7 @@ import { i18n } from '../../ui/i18n/index.svelte';
 
 /** Entry is one line of the inbox: a request that waits, or a run that has ended. */
 export type Entry = { id: string; title: string; at: string } & (
-	| { kind: 'waiting'; approval: Approval }
-	| { kind: 'failed' | 'finished'; run: InboxRun }
+	{ kind: 'waiting'; approval: Approval } | { kind: 'failed' | 'finished'; run: InboxRun }
 );
 
 /** How long a run that was taken out can be put back with one press, in milliseconds. */
@@ -15,6 +14,8 @@ const UNDO = 10_000;
 /** Desk is the inbox on the screen: its lines, which one is open, and what is done with them. */
 export class Desk {
 	chosen = $state('');
+	/** at is where the chosen line stood. */
+	#at = 0;
 	waiting = $derived.by<Entry[]>(() =>
 		this.#live.approvals.pending.map((a) => ({
 			kind: 'waiting',
@@ -33,7 +34,6 @@ export class Desk {
 	);
 
 	#live: Live;
-	#at = 0;
 
 	constructor(live: Live) {
 		this.#live = live;

@@ -20,7 +20,8 @@ export const inbox = {
 		emptyWhy:
 			'Requests of agents come here, and runs that fail or finish while you look elsewhere. What you have seen goes by itself.',
 		error: 'The inbox could not be read',
-		older: (count: number) => `${n(count, 'older one is', 'older ones are')} not listed. They come when these are seen.`,
+		older: (count: number) =>
+			`${n(count, 'older one is', 'older ones are')} not listed. They come when these are seen.`,
 		parked: 'Nothing of it has been done. The run waits; if you deny, it goes on without this step.',
 		asked: 'You asked',
 		more: 'The rest stands in the conversation.',
