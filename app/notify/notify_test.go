@@ -210,6 +210,7 @@ type fakeKernel struct {
 
 	events    chan kernel.Event
 	waiting   []kernel.Approval
+	values    map[string]string // the settings
 	decisions chan string
 	refuse    error
 }
@@ -237,7 +238,7 @@ func (k *fakeKernel) Status(context.Context) (kernel.Status, error) {
 }
 
 func (k *fakeKernel) Config(context.Context) (kernel.ConfigView, error) {
-	return kernel.ConfigView{Values: map[string]string{"notifications": "true"}}, nil
+	return kernel.ConfigView{Values: k.values}, nil
 }
 
 type bench struct {
@@ -372,8 +373,12 @@ func TestManyQuestionsShareOneNotice(t *testing.T) {
 		list = append(list, a)
 	}
 	b := setup(t, list...)
-	b.shown("3 more wait for you")
+	more := b.shown("3 more wait for you")
 	b.until("three ask for themselves", func() bool { return b.sender.count() == 4 })
+	b.sender.pressed <- Pressed{ID: more, Key: actionReview}
+	if got := <-b.opened; got != Inbox {
+		t.Errorf("got %q opened for several questions, want the inbox", got)
+	}
 }
 
 func TestDecisionThatFailsIsTold(t *testing.T) {

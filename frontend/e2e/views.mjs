@@ -31,6 +31,21 @@ async function session(page, index) {
 	await page.waitForTimeout(250);
 }
 
+/** inbox opens it, and goes to the line at the index. */
+const inbox =
+	(index = 0) =>
+	async (page) => {
+		await page.keyboard.press('Control+KeyI');
+		await page.locator('aside nav, main .column').first().waitFor();
+		if (!(await page.locator('aside nav').isVisible())) {
+			if (index === 0) return;
+			await page.keyboard.press('Control+KeyB');
+		}
+		await page.locator('aside nav').focus();
+		for (let i = 0; i < index; i++) await page.keyboard.press('ArrowDown');
+		await page.waitForTimeout(200);
+	};
+
 /** files chooses files for the message that is written. */
 const files =
 	(...names) =>
@@ -191,6 +206,11 @@ export const views = [
 			await page.waitForTimeout(400);
 		},
 	},
+	{ name: 'inbox', go: inbox() },
+	{ name: 'inbox-failed', go: inbox(4) },
+	{ name: 'inbox-finished', go: inbox(6) },
+	{ name: 'inbox-empty', scene: 'empty', go: inbox() },
+	{ name: 'inbox-many', scene: 'ends', go: inbox(40) },
 	{
 		name: 'attach-menu',
 		go: async (page) => {

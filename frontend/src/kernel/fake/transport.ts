@@ -28,6 +28,7 @@ import {
 	type World,
 	told,
 } from './data';
+import { FakeInbox, manyEnds } from './inbox';
 import { emptyPart, FakeFiles, makeStorage } from './storage';
 import { branchOf, branchScene, copyBranch, endOf, plant, viewOf } from './tree';
 
@@ -79,10 +80,12 @@ export class FakeTransport implements Transport {
 	#answered = new Map<string, (a: Approval) => void>();
 	#discarded = new Map<string, Session>();
 	#storage = makeStorage();
+	#inbox: FakeInbox;
 
 	constructor(o: Options = {}) {
 		this.world = makeWorld(o.speech ?? 'en', o.first ?? false);
 		plant(this.world);
+		this.#inbox = new FakeInbox(this.world, (kind, data) => this.emit(kind, data));
 		this.#pace = o.pace ?? 18;
 		this.files.text = (sid) => `# ${this.#session(sid).title}`;
 		this.#count();
@@ -100,6 +103,7 @@ export class FakeTransport implements Transport {
 		if (q.get('scene') === 'empty') Object.assign(fake.world, { sessions: [], approvals: [], runs: [] });
 		if (q.get('scene') === 'many') fake.#many();
 		if (scene === 'archived') fake.#archive();
+		if (scene === 'ends') manyEnds(fake.world);
 		if (q.get('scene') === 'attached') attachedScene(fake.world, fake.desk, q.get('lang') === 'ko' ? 'ko' : 'en');
 		if (q.get('scene') === 'problem') fake.#troubles();
 		if (q.get('scene') === 'offline') fake.#offline();
@@ -112,7 +116,7 @@ export class FakeTransport implements Transport {
 
 	async call(method: string, args: unknown[]): Promise<unknown> {
 		this.calls.push({ method, args });
-		const fn = this.#table[method] ?? this.desk.calls[method];
+		const fn = this.#table[method] ?? this.desk.calls[method] ?? this.#inbox.calls[method];
 		if (!fn) throw no('not_found', `The scripted kernel knows no call ${method}.`);
 		await Promise.resolve();
 		return copy(await fn(...args));
@@ -866,6 +870,7 @@ export class FakeTransport implements Transport {
 		}
 		this.#state(r, state);
 		this.emit('run.ended', r.run, of);
+		this.emit('inbox', undefined);
 		const next = this.world.queued.find((q) => q.session_id === r.run.session_id);
 		if (next && state === 'done') {
 			this.world.queued = this.world.queued.filter((q) => q.id !== next.id);

@@ -1,0 +1,79 @@
+import type { Inbox, InboxRun, RunResult, RunView } from '../api.gen';
+import { iso, makeMessage, makeRun, makeSession, type World } from './data';
+
+const news = ['done', 'failed', 'interrupted'];
+
+/** FakeInbox lists the runs of the world that ended and that nobody has seen. */
+export class FakeInbox {
+	#world: World;
+	#emit: (kind: string, data: unknown) => void;
+	#seen = new Set(['r-parser-1']);
+
+	constructor(world: World, emit: (kind: string, data: unknown) => void) {
+		this.#world = world;
+		this.#emit = emit;
+	}
+
+	// eslint-disable-next-line @typescript-eslint/no-explicit-any
+	calls: Record<string, (...args: any[]) => unknown> = {
+		'agents.inbox': (): Inbox => {
+			const list = this.#world.runs
+				.filter((r) => news.includes(r.run.state) && !r.run.copy_of && !this.#seen.has(r.run.id))
+				.map((r) => this.#entry(r))
+				.sort((a, b) => (b.run.ended_at ?? '').localeCompare(a.run.ended_at ?? ''));
+			return {
+				waiting: this.#world.approvals.filter((a) => a.state === 'pending'),
+				failed: list.filter((r) => r.run.state !== 'done'),
+				finished: list.filter((r) => r.run.state === 'done'),
+				older: 0,
+			};
+		},
+		'agents.markSeen': (ids: string[], seen: boolean) => {
+			for (const id of ids) {
+				if (seen) this.#seen.add(id);
+				else this.#seen.delete(id);
+			}
+			this.#emit('inbox', undefined);
+		},
+		'agents.clearInbox': () => {
+			const done = this.#world.runs.filter((r) => r.run.state === 'done' && !this.#seen.has(r.run.id));
+			const ids = done.map((r) => r.run.id);
+			this.calls['agents.markSeen']!(ids, true);
+			return ids;
+		},
+		'agents.wait': (id: string): Partial<RunResult> => {
+			const r = this.#world.runs.find((x) => x.run.id === id)!;
+			return {
+				run_id: id,
+				session_id: r.run.session_id,
+				state: r.run.state,
+				error: r.run.error,
+				cost: r.run.cost,
+				changes: r.changes,
+				response: this.#answer(id),
+				demo: this.#world.status.demo,
+			};
+		},
+	};
+
+	#answer(id: string): string {
+		return this.#world.messages.findLast((m) => m.run_id === id && m.role === 'assistant')?.content ?? '';
+	}
+
+	#entry(r: RunView): InboxRun {
+		const title = this.#world.sessions.find((s) => s.id === r.run.session_id)?.title ?? '';
+		return { run: r.run, title, answer: this.#answer(r.run.id).slice(0, 300), files: r.changes.length, seen: false };
+	}
+}
+
+/** manyEnds fills the inbox with five hundred runs. */
+export function manyEnds(w: World): void {
+	for (let i = 0; i < 500; i++) {
+		const s = makeSession({ id: `s-end-${i}`, title: `Result ${i + 1} of a thing with a rather long name` });
+		const at = iso((i + 1) * 3_600_000);
+		const r = makeRun({ id: `r-end-${i}`, session_id: s.id, text: 'Do it.', state: 'done', ended_at: at });
+		w.sessions.push(s);
+		w.messages.push(makeMessage({ session_id: s.id, run_id: r.id, role: 'assistant', content: `Answer ${i + 1}.` }));
+		w.runs.push({ run: r, steps: [], changes: [] });
+	}
+}
