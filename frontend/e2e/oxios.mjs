@@ -158,24 +158,30 @@ export async function setVersion(path, version) {
 	}
 }
 
-/** passFirstStart tells the kernel, over the page's own socket, that the person has been through the first start. */
-export async function passFirstStart(page) {
-	await page.waitForFunction(() => localStorage.getItem('oxios.secret'));
-	await page.evaluate(
-		() =>
+/** call makes a call to the kernel over a socket of the page's own kind, beside the page: it looks at nothing. */
+export function call(page, method, ...args) {
+	return page.evaluate(
+		([method, args]) =>
 			new Promise((done, fail) => {
 				const ws = new WebSocket(`ws://${location.host}/ws`);
 				ws.onopen = () => ws.send(JSON.stringify({ auth: localStorage.getItem('oxios.secret') }));
 				ws.onclose = () => fail(new Error('the socket was closed'));
 				ws.onmessage = (m) => {
 					const frame = JSON.parse(m.data);
-					if (frame.ready) return ws.send(JSON.stringify({ id: 1, method: 'infra.finishOnboarding', args: [] }));
+					if (frame.ready) return ws.send(JSON.stringify({ id: 1, method, args }));
 					if (frame.id !== 1) return;
 					if (frame.error) fail(new Error(frame.error.message));
-					else done();
+					else done(frame.result);
 					ws.close();
 				};
 			}),
+		[method, args],
 	);
+}
+
+/** passFirstStart tells the kernel that the person has been through the first start. */
+export async function passFirstStart(page) {
+	await page.waitForFunction(() => localStorage.getItem('oxios.secret'));
+	await call(page, 'infra.finishOnboarding');
 	await page.reload();
 }

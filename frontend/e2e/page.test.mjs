@@ -129,13 +129,20 @@ describe('approval', () => {
 		);
 	});
 
-	it('the status line leads from one conversation that waits to the next', async () => {
+	it('the status line leads to the inbox, and a key to the conversation that waits', async () => {
 		await open();
 		await page.getByRole('contentinfo', { name: 'Status' }).getByText('4 wait for you').click();
+		await page.getByRole('heading', { name: 'Waits for you 4' }).waitFor();
+		await card().waitFor();
+		await page.getByRole('button', { name: 'New conversation' }).waitFor({ state: 'detached' });
+		await page.keyboard.press('Control+KeyN');
+		await page.keyboard.press('Alt+KeyA');
 		await card().waitFor();
 		const first = await page.locator('main h1').innerText();
-		await page.getByRole('contentinfo', { name: 'Status' }).getByText('4 wait for you').click();
-		await page.waitForFunction((t) => document.querySelector('main h1')?.textContent !== t, first);
+		await page.keyboard.press('Control+KeyN');
+		await page.keyboard.press('Alt+KeyA');
+		await card().waitFor();
+		assert.equal(await page.locator('main h1').innerText(), first, 'from the home it is the first one');
 	});
 });
 
