@@ -208,6 +208,42 @@ func TestFailedRunIsToldWhenNoWindowIsInFront(t *testing.T) {
 	}
 }
 
+func TestSeveralEndsAreOneNotificationAlsoAfterItWentAwayByItself(t *testing.T) {
+	p := open(t, "")
+	p.hide()
+	for _, text := range []string{"break down one", "break down two", "break down three"} {
+		p.say(text)
+	}
+	n := p.noticeWith("3 agents failed")
+	emit(t, session, "NotificationClosed", n.id, uint32(1)) // expired
+	p.say("break down four")
+	n = p.noticeWith("4 agents failed")
+	in, err := p.kernel.Agents.Inbox(short(t), false)
+	if err != nil || len(in.Failed) != 4 {
+		t.Errorf("got %d failed in the inbox, %v, want 4", len(in.Failed), err)
+	}
+	notices.press(t, n.id, "default")
+	p.until("the window shows", p.visible)
+}
+
+func TestQuietHoursKeepEndsBackUntilTheyAreOver(t *testing.T) {
+	p := open(t, "quiet_until = '"+time.Now().Add(time.Hour).Format(time.RFC3339)+"'\n")
+	p.hide()
+	notices.clear()
+	for _, text := range []string{"break down one", "break down two"} {
+		if r, err := p.kernel.Agents.Wait(short(t), p.say(text).RunID); err != nil || r.State != "failed" {
+			t.Fatalf("got %+v, %v", r, err)
+		}
+	}
+	if n, ok := notices.find(func(notice) bool { return true }); ok {
+		t.Errorf("got %+v in the quiet time", n)
+	}
+	if _, err := p.kernel.Infra.SetConfig(short(t), "quiet_until", ""); err != nil {
+		t.Fatal(err)
+	}
+	p.noticeWith("2 agents failed")
+}
+
 func TestTrayCountsReviewsAndPauses(t *testing.T) {
 	p := contained(t)
 	p.asked(p.say("clean up").RunID)
