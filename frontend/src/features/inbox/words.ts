@@ -11,7 +11,7 @@ export function plainLine(answer: string): string {
 		const text = line
 			.replace(/^\s*(#+|>|[-*+]|\d+\.)\s+/, '')
 			.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-			.replace(/[*_`~|]+/g, '')
+			.replace(/[*`~|]+|(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])/gu, '')
 			.trim();
 		if (/[\p{L}\p{N}]/u.test(text)) return text;
 	}
