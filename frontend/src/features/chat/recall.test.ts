@@ -6,8 +6,8 @@ function field(sent: string[]) {
 	const recall = new Recall();
 	const f = {
 		text: '',
-		press: (by: 1 | -1, caret = f.text.length) => {
-			const got = recall.go(by, f.text, caret, sent);
+		press: (by: 1 | -1, caret?: number): boolean => {
+			const got = recall.go(by, f.text, caret ?? f.text.length, sent);
 			if (got !== undefined) f.text = got;
 			return got !== undefined;
 		},
