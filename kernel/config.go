@@ -43,6 +43,8 @@ type Config struct {
 	QuietUntil         string           `toml:"quiet_until" json:"quiet_until" doc:"No notices before this time, like 2026-01-31T08:00:00+09:00; empty for none."`
 	EnterSends         bool             `toml:"enter_sends" json:"enter_sends" default:"true" doc:"Enter sends a message and Shift Enter breaks the line; otherwise Ctrl Enter sends."`
 	CloseToTray        bool             `toml:"close_to_tray" json:"close_to_tray" default:"true" doc:"Closing the window leaves Oxios in the tray."`
+	QuickHotkey        bool             `toml:"quick_hotkey" json:"quick_hotkey" default:"true" doc:"Keys open the quick prompt, where the system lets Oxios hold keys."`
+	QuickKeys          string           `toml:"quick_keys" json:"quick_keys" default:"Ctrl+Alt+Space" doc:"The keys that open the quick prompt."`
 	Keyring            bool             `toml:"keyring" json:"keyring" default:"true" doc:"Keep keys in the system's keyring where there is one. Takes effect at the next start."`
 	Providers          []ProviderConfig `toml:"providers" json:"providers,omitempty" doc:"Providers besides those added in the window."`
 }
@@ -157,6 +159,9 @@ func (c *Config) validate() error {
 	if bad != nil {
 		return bad
 	}
+	if !quickKeysPattern().MatchString(c.QuickKeys) {
+		return sys.Errorf(sys.CodeInvalid, "quick_keys is %q, but must be Ctrl, Alt or Super and a key, like Ctrl+Alt+Space; a key is Space, a letter, a digit, or F1 to F12", c.QuickKeys)
+	}
 	ids := map[string]bool{}
 	for i, p := range c.Providers {
 		switch {
@@ -173,6 +178,10 @@ func (c *Config) validate() error {
 }
 
 var idPattern = sys.Pattern(`^[A-Za-z0-9_-]{1,64}$`)
+
+// A combination without Ctrl, Alt or Super would take a key from everything that
+// is written.
+var quickKeysPattern = sys.Pattern(`^(Shift\+)?(Ctrl|Alt|Super)\+((Ctrl|Alt|Shift|Super)\+)*(Space|[A-Z0-9]|F([1-9]|1[0-2]))$`)
 
 func (c Config) mode() security.Mode { return security.Mode(c.Mode) }
 

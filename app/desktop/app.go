@@ -21,6 +21,7 @@ import (
 	"oxios/app/notify"
 	"oxios/app/remote"
 	"oxios/kernel"
+	"oxios/kernel/sys"
 )
 
 // app is the running application.
@@ -54,6 +55,9 @@ type app struct {
 	english  atomic.Bool
 	closes   atomic.Bool // close_to_tray is on
 	running  atomic.Int64
+	status   atomic.Pointer[kernel.Status] // what the tray shows
+	hotkey   *hotkey
+	opening  sync.Mutex // held while the quick prompt starts
 
 	mail mailbox
 }
@@ -68,7 +72,11 @@ func newApp(home string, d Deps, log *slog.Logger) *app {
 			wails.EventsEmit(a.wctx, name, data...)
 		}
 	}}
-	a.window = &Window{ctx: func() context.Context { return a.wctx }, painted: func() { a.paint.Do(func() { close(a.painted) }) }}
+	a.hotkey = newHotkey(a.quickPrompt, a.hotkeyChanged)
+	a.window = &Window{
+		ctx: func() context.Context { return a.wctx }, painted: func() { a.paint.Do(func() { close(a.painted) }) },
+		quick: a.openQuick, hotkey: a.hotkey.view,
+	}
 	a.kernel.note = notify.Config{Open: a.openSession, Korean: a.korean, Log: log}
 	return a
 }
@@ -100,6 +108,7 @@ func (a *app) start(ctx context.Context, first *link, mine *instance) {
 	})
 	a.work.Go(func() { a.watch(a.life) })
 	a.work.Go(func() { a.watchPaint(a.life) })
+	a.work.Go(func() { a.hotkey.run(a.life) })
 	if a.hidden {
 		a.work.Go(func() { a.stayReachable(a.life) })
 	}
@@ -336,6 +345,11 @@ func (a *app) look(ctx context.Context, h *remote.Handle) error {
 		return err
 	}
 	a.closes.Store(config.Values["close_to_tray"] != "false")
+	keys := config.Values["quick_keys"]
+	if config.Values["quick_hotkey"] == "false" {
+		keys = ""
+	}
+	a.hotkey.wish(keys)
 	a.english.Store(!speaksKorean(config.Values["language"], os.Getenv))
 	status, err := h.Infra.Status(ctx)
 	if err == nil {
@@ -346,8 +360,48 @@ func (a *app) look(ctx context.Context, h *remote.Handle) error {
 
 func (a *app) showStatus(s kernel.Status) {
 	a.running.Store(int64(s.Running + s.Waiting))
-	if a.trayReady.Load() {
-		a.tray.Show(s, a.korean())
+	a.status.Store(&s)
+	a.showTray()
+}
+
+func (a *app) showTray() {
+	s := a.status.Load()
+	if s == nil || !a.trayReady.Load() {
+		return
+	}
+	keys := ""
+	if h := a.hotkey.view(); h.State == keysWork {
+		keys = h.Keys
+	}
+	a.tray.Show(*s, a.korean(), keys)
+}
+
+// hotkeyChanged tells the tray and the settings what is true of the keys.
+func (a *app) hotkeyChanged(h Hotkey) {
+	a.log.InfoContext(a.life, "The keys of the quick prompt", "state", h.State, "keys", h.Keys)
+	a.showTray()
+	if a.loaded.Load() {
+		a.events.notice(map[string]any{"seq": 0, "kind": "hotkey", "data": h})
+	}
+}
+
+// quickPrompt shows the quick prompt, for the tray and the keys. A failure is
+// told by a notification.
+func (a *app) quickPrompt() {
+	err := a.openQuick()
+	if err == nil {
+		return
+	}
+	a.log.ErrorContext(a.life, "The quick prompt could not be shown", "error", err)
+	message, hint := sys.AsError(err).In(a.korean())
+	title, body := "The quick prompt could not be shown", strings.TrimSpace(message+" "+hint)
+	if a.korean() {
+		title = "빠른 질문 창을 열 수 없습니다"
+	}
+	ctx, cancel := context.WithTimeout(a.life, 2*time.Second)
+	defer cancel()
+	if err := notify.Tell(ctx, title, body); err != nil {
+		a.log.DebugContext(ctx, "It could not be told by a notification", "error", err)
 	}
 }
 

@@ -71,6 +71,13 @@ func (a *attachment) set(h *remote.Handle) {
 	a.change = make(chan struct{})
 }
 
+// fail says why there is no kernel.
+func (a *attachment) fail(err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.why = err
+}
+
 // run keeps the window attached until ctx ends, beginning with first, and then
 // closes what it is attached to. A nil first looks for a kernel.
 func (a *attachment) run(ctx context.Context, first *link) {

@@ -1,5 +1,5 @@
 // Package desktop is the window: Wails, the kernel bound to it, the tray, deep
-// links and the single instance.
+// links, the single instance, and the quick prompt beside it.
 //
 // It promises that closing the window ends nothing, that the window's troubles
 // stay its own (a page that dies is loaded again, a call that panics is an
@@ -34,13 +34,15 @@ type Deps struct {
 // TrayActions are what the tray's menu does.
 type TrayActions struct {
 	Open   func()
+	Quick  func()
 	Review func()
 	Pause  func(on bool)
 	Quit   func()
 }
 
-// Tray shows the state of the agents.
+// Tray shows the state of the agents, and the keys that open the quick prompt,
+// if there are any.
 type Tray interface {
-	Show(s kernel.Status, korean bool)
+	Show(s kernel.Status, korean bool, quickKeys string)
 	Close()
 }

@@ -30,22 +30,23 @@ type handover struct {
 // accepted is the first one's answer.
 const accepted = "ok\n"
 
-// instance is the one window of a home: it holds run/desktop.lock and takes
-// what later starts hand over on run/desktop.sock.
+// instance is the one window of its kind of a home: it holds run/desktop.lock
+// and takes what later starts hand over on run/desktop.sock. The quick prompt
+// has run/quick.lock and run/quick.sock.
 type instance struct {
 	lock *flock.Flock
 	ln   net.Listener
 	path string
 }
 
-// claim makes this process the window of home. When another one is, it hands
-// want over to that one and returns nil.
-func claim(ctx context.Context, home string, want handover) (*instance, error) {
+// claim makes this process the window of home that is called name. When another
+// one is, it hands want over to that one and returns nil.
+func claim(ctx context.Context, home, name string, want handover) (*instance, error) {
 	dir := filepath.Join(home, "run")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, sys.Errorf(sys.CodeUnavailable, "The folder %s cannot be made: %w.", dir, err)
 	}
-	i := &instance{lock: flock.New(filepath.Join(dir, "desktop.lock"), flock.SetPermissions(0o600)), path: filepath.Join(dir, "desktop.sock")}
+	i := &instance{lock: flock.New(filepath.Join(dir, name+".lock"), flock.SetPermissions(0o600)), path: filepath.Join(dir, name+".sock")}
 	// The other one may be starting, or ending: both pass.
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

@@ -37,6 +37,9 @@ func Main(args []string, d Deps) int {
 		}
 		return 0
 	}
+	if len(args) > 0 && args[0] == quickCommand {
+		return quickMain(args[1:], d)
+	}
 	if why := noDisplay(); why != "" {
 		return serveInstead(why)
 	}
@@ -50,14 +53,14 @@ func Main(args []string, d Deps) int {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	mine, err := claim(ctx, home, want)
+	mine, err := claim(ctx, home, "desktop", want)
 	if err != nil {
 		return fail(err)
 	}
 	if mine == nil {
 		return 0
 	}
-	log, closeLog := openLog(home)
+	log, closeLog := openLog(home, "desktop.log")
 	code, again := window(ctx, mine, home, want, d, log)
 	closeLog()
 	if again {
@@ -75,12 +78,12 @@ func window(ctx context.Context, mine *instance, home string, want handover, d D
 	// A home that cannot be opened is told in the window: who started it by its
 	// icon reads no terminal.
 	first := a.kernel.look(ctx)
-	stopSignals := a.onSignal(os.Interrupt, syscall.SIGTERM)
+	stopSignals := onSignal(a.quit, os.Interrupt, syscall.SIGTERM)
 	defer stopSignals()
 	a.start(ctx, first, mine)
 	a.show(want)
 	if d.Tray != nil {
-		a.tray = d.Tray(TrayActions{Open: a.front, Review: a.review, Pause: a.pause, Quit: a.quit})
+		a.tray = d.Tray(TrayActions{Open: a.front, Quick: a.quickPrompt, Review: a.review, Pause: a.pause, Quit: a.quit})
 		a.trayReady.Store(true)
 	}
 	err := wails.Run(a.options())
@@ -176,10 +179,10 @@ func become(path string, argv, env []string) int {
 // maxLog is the size in bytes at which the log begins anew.
 const maxLog = 4 << 20
 
-// openLog writes to the terminal and to logs/desktop.log: a program that was
+// openLog writes to the terminal and to a file in logs: a program that was
 // started by its icon has no terminal.
-func openLog(home string) (*slog.Logger, func()) {
-	path := filepath.Join(home, "logs", "desktop.log")
+func openLog(home, name string) (*slog.Logger, func()) {
+	path := filepath.Join(home, "logs", name)
 	var out io.Writer = os.Stderr
 	closeLog := func() {}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
@@ -196,14 +199,14 @@ func openLog(home string) (*slog.Logger, func()) {
 
 // onSignal quits at the first of the signals: a window that hides when it is
 // closed would swallow them.
-func (a *app) onSignal(signals ...os.Signal) (stop func()) {
+func onSignal(quit func(), signals ...os.Signal) (stop func()) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, signals...)
 	done := make(chan struct{})
 	go func() {
 		select {
 		case <-c:
-			a.quit()
+			quit()
 		case <-done:
 		}
 	}()

@@ -48,7 +48,7 @@ func TestSecondStartHandsOverToTheFirst(t *testing.T) {
 	t.Parallel()
 
 	home := filepath.Join(t.TempDir(), strings.Repeat("deep/", 30)) // longer than a socket's name may be
-	first, err := claim(t.Context(), home, handover{})
+	first, err := claim(t.Context(), home, "desktop", handover{})
 	if err != nil || first == nil {
 		t.Fatalf("claim: %v, %v", first, err)
 	}
@@ -59,7 +59,7 @@ func TestSecondStartHandsOverToTheFirst(t *testing.T) {
 		first.serve(t.Context(), func(h handover) { got <- h }, slog.New(slog.DiscardHandler))
 	}()
 	for _, link := range []string{"", "oxios://session/x"} {
-		second, err := claim(t.Context(), home, handover{Open: link})
+		second, err := claim(t.Context(), home, "desktop", handover{Open: link})
 		if err != nil || second != nil {
 			t.Fatalf("got %v, %v for a second start, want that it hands over", second, err)
 		}
@@ -73,7 +73,7 @@ func TestSecondStartHandsOverToTheFirst(t *testing.T) {
 	}
 	first.close()
 	<-done
-	next, err := claim(t.Context(), home, handover{})
+	next, err := claim(t.Context(), home, "desktop", handover{})
 	if err != nil || next == nil {
 		t.Fatalf("got %v, %v after the first ended, want the window", next, err)
 	}

@@ -25,6 +25,8 @@ import (
 type Window struct {
 	ctx     func() context.Context
 	painted func()
+	quick   func() error
+	hotkey  func() Hotkey
 }
 
 // Painted takes []. The page has drawn something.
@@ -32,6 +34,19 @@ func (w *Window) Painted(string) (answer string, err error) {
 	defer caught(&err)
 	w.painted()
 	return "", nil
+}
+
+// QuickPrompt takes [] and shows the quick prompt.
+func (w *Window) QuickPrompt(string) (answer string, err error) {
+	defer caught(&err)
+	return "", w.quick()
+}
+
+// Hotkey takes []. It returns a [Hotkey].
+func (w *Window) Hotkey(string) (answer string, err error) {
+	defer caught(&err)
+	raw, err := json.Marshal(w.hotkey())
+	return string(raw), err
 }
 
 // PickFolder takes [title] and shows the system's dialog. It returns the folder,

@@ -1,5 +1,5 @@
 // Package tray is the icon in the system's tray and its menu: what the agents
-// do at a glance, and the four things that a person does without the window.
+// do at a glance, and the five things that a person does without the window.
 //
 // It promises that a click is never lost, that the icon goes away with
 // [Tray.Close], and that it shows what it was told last. It runs in the
@@ -17,6 +17,7 @@ import (
 // one at a time, and may take its time.
 type Actions struct {
 	Open   func()        // bring the window to the front
+	Quick  func()        // show the quick prompt
 	Review func()        // show what waits
 	Pause  func(on bool) // pause all agents, or let them go on
 	Quit   func()        // end the program
@@ -25,18 +26,21 @@ type Actions struct {
 // face is what the tray shows.
 type face struct {
 	icon                string // a key of Icons
-	state, open, review string
-	pause, quit         string
+	state, open, quick  string
+	review, pause, quit string
 	waits, paused       bool // there is something to review; all agents are paused
 	tooltip             string
 }
 
-func faceOf(s kernel.Status, korean bool) face {
+func faceOf(s kernel.Status, korean bool, quickKeys string) face {
 	w := english
 	if korean {
 		w = hangul
 	}
-	f := face{open: w.open, review: w.review, pause: w.pause, quit: w.quit, waits: s.Waiting > 0, paused: s.Paused}
+	f := face{open: w.open, quick: w.quick, review: w.review, pause: w.pause, quit: w.quit, waits: s.Waiting > 0, paused: s.Paused}
+	if quickKeys != "" {
+		f.quick += "   " + quickKeys
+	}
 	if s.Waiting > 0 {
 		f.review = fmt.Sprintf(w.reviewSome, s.Waiting)
 	}
@@ -64,17 +68,18 @@ func iconOf(s kernel.Status) string {
 }
 
 type words struct {
-	open, review, reviewSome, pause, goOn, quit   string
+	open, quick                                   string
+	review, reviewSome, pause, goOn, quit         string
 	running, waitsOne, waits, paused, idle, wrong string
 }
 
 var english = words{
-	open: "Open Oxios", review: "Review…", reviewSome: "Review (%d)…", pause: "Pause all agents", goOn: "Go on", quit: "Quit",
+	open: "Open Oxios", quick: "Quick prompt", review: "Review…", reviewSome: "Review (%d)…", pause: "Pause all agents", goOn: "Go on", quit: "Quit",
 	running: "%d running", waitsOne: "%d waits for you", waits: "%d wait for you", paused: "paused", idle: "nothing runs", wrong: "a problem needs a look",
 }
 
 var hangul = words{
-	open: "Oxios 열기", review: "확인…", reviewSome: "확인 (%d)…", pause: "모든 에이전트 일시 정지", goOn: "계속하기", quit: "종료",
+	open: "Oxios 열기", quick: "빠른 질문", review: "확인…", reviewSome: "확인 (%d)…", pause: "모든 에이전트 일시 정지", goOn: "계속하기", quit: "종료",
 	running: "실행 중 %d", waitsOne: "확인 대기 %d", waits: "확인 대기 %d", paused: "일시 정지", idle: "실행 중인 에이전트 없음", wrong: "확인이 필요한 문제 있음",
 }
 

@@ -11,7 +11,7 @@ type Tray struct{}
 func Register(Actions) *Tray { return &Tray{} }
 
 // Show does nothing.
-func (*Tray) Show(kernel.Status, bool) {}
+func (*Tray) Show(kernel.Status, bool, string) {}
 
 // Close does nothing.
 func (*Tray) Close() {}

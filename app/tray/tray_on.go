@@ -24,12 +24,12 @@ type Tray struct {
 	items  items
 }
 
-type items struct{ state, open, review, pause, quit *systray.MenuItem }
+type items struct{ state, open, quick, review, pause, quit *systray.MenuItem }
 
 // Register puts the icon into the tray. It must be called on the main
 // goroutine, before the window's event loop, which serves the tray too.
 func Register(a Actions) *Tray {
-	t := &Tray{actions: a, clicks: make(chan func(), 8), done: make(chan struct{}), want: faceOf(kernel.Status{AuditOK: true}, false)}
+	t := &Tray{actions: a, clicks: make(chan func(), 8), done: make(chan struct{}), want: faceOf(kernel.Status{AuditOK: true}, false, "")}
 	systray.Register(t.build, nil)
 	// Here and once: on Linux the library calls GTK from the calling goroutine.
 	systray.SetTitle("Oxios")
@@ -48,6 +48,7 @@ func (t *Tray) build() {
 	t.items.state.Disable()
 	systray.AddSeparator()
 	t.items.open = systray.AddMenuItem(f.open, "")
+	t.items.quick = systray.AddMenuItem(f.quick, "")
 	t.items.review = systray.AddMenuItem(f.review, "")
 	systray.AddSeparator()
 	t.items.pause = systray.AddMenuItem(f.pause, "")
@@ -71,6 +72,8 @@ func (t *Tray) read() {
 			continue
 		case <-i.open.ClickedCh:
 			do = t.actions.Open
+		case <-i.quick.ClickedCh:
+			do = t.actions.Quick
 		case <-i.review.ClickedCh:
 			do = t.actions.Review
 		case <-i.pause.ClickedCh:
@@ -104,11 +107,12 @@ func (t *Tray) pause() {
 }
 
 // Show changes what the tray shows. It may be called from any goroutine, also
-// before the tray is ready.
-func (t *Tray) Show(s kernel.Status, korean bool) {
+// before the tray is ready. quickKeys are those that open the quick prompt, or
+// "".
+func (t *Tray) Show(s kernel.Status, korean bool, quickKeys string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.want = faceOf(s, korean)
+	t.want = faceOf(s, korean, quickKeys)
 	t.draw(false)
 }
 
@@ -131,6 +135,7 @@ func (t *Tray) draw(all bool) {
 	}{
 		{t.items.state, old.state, f.state},
 		{t.items.open, old.open, f.open},
+		{t.items.quick, old.quick, f.quick},
 		{t.items.review, old.review, f.review},
 		{t.items.pause, old.pause, f.pause},
 		{t.items.quit, old.quit, f.quit},

@@ -23,7 +23,7 @@ func TestMenuSaysTheStateInBothLanguages(t *testing.T) {
 		{kernel.Status{AuditOK: true, Problem: bad}, "problem", "a problem needs a look", "확인이 필요한 문제 있음"},
 		{kernel.Status{AuditOK: false, Running: 1}, "problem", "a problem needs a look, 1 running", "확인이 필요한 문제 있음, 실행 중 1"},
 	} {
-		en, ko := faceOf(tc.status, false), faceOf(tc.status, true)
+		en, ko := faceOf(tc.status, false, ""), faceOf(tc.status, true, "")
 		if en.state != tc.english || ko.state != tc.han {
 			t.Errorf("%+v: got %q and %q, want %q and %q", tc.status, en.state, ko.state, tc.english, tc.han)
 		}
@@ -36,12 +36,30 @@ func TestMenuSaysTheStateInBothLanguages(t *testing.T) {
 func TestMenuOffersReviewAndGoOnWhereTheyFit(t *testing.T) {
 	t.Parallel()
 
-	f := faceOf(kernel.Status{AuditOK: true, Waiting: 2, Paused: true}, false)
+	f := faceOf(kernel.Status{AuditOK: true, Waiting: 2, Paused: true}, false, "")
 	if f.review != "Review (2)…" || !f.waits || f.pause != "Go on" || !f.paused {
 		t.Errorf("got %+v, want Review (2)… and Go on", f)
 	}
-	f = faceOf(kernel.Status{AuditOK: true}, true)
+	f = faceOf(kernel.Status{AuditOK: true}, true, "")
 	if f.waits || f.pause != "모든 에이전트 일시 정지" || f.quit != "종료" {
 		t.Errorf("got %+v, want nothing to review and the offer to pause", f)
+	}
+}
+
+func TestMenuNamesTheKeysOfTheQuickPromptOnlyWhereTheyWork(t *testing.T) {
+	t.Parallel()
+
+	for _, tc := range []struct {
+		korean bool
+		keys   string
+		want   string
+	}{
+		{false, "Ctrl Alt Space", "Quick prompt   Ctrl Alt Space"},
+		{false, "", "Quick prompt"},
+		{true, "Ctrl Alt Space", "빠른 질문   Ctrl Alt Space"},
+	} {
+		if got := faceOf(kernel.Status{AuditOK: true}, tc.korean, tc.keys).quick; got != tc.want {
+			t.Errorf("%+v: got %q", tc, got)
+		}
 	}
 }

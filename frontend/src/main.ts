@@ -3,8 +3,8 @@ import './styles/base.css';
 import { makeKernel } from './kernel/api.gen';
 import { connect } from './kernel/connect';
 import { Live } from './kernel/live.svelte';
+import { inQuick } from './kernel/quick';
 import { holdsFiles } from './kernel/window';
-import App from './shell/App.svelte';
 import SignIn from './shell/SignIn.svelte';
 import { theme } from './shell/theme';
 import { i18n, languageOf } from './ui/i18n/index.svelte';
@@ -15,11 +15,15 @@ const target = document.getElementById('app')!;
 for (const kind of ['dragenter', 'dragover', 'drop'] as const)
 	window.addEventListener(kind, (e) => holdsFiles(e.dataTransfer) && e.preventDefault());
 
+const quick = inQuick() || (__FAKE__ && new URLSearchParams(location.search).has('quick'));
+
 async function start(): Promise<void> {
 	theme('');
 	i18n.set(languageOf(undefined));
-	const transport = await connect();
-	if (transport) mount(App, { target, props: { live: new Live(makeKernel(transport), transport) } });
+	// The small window does not read the large one's code.
+	const page = quick ? import('./shell/quick/Quick.svelte') : import('./shell/App.svelte');
+	const [{ default: Page }, transport] = await Promise.all([page, connect()]);
+	if (transport) mount(Page, { target, props: { live: new Live(makeKernel(transport), transport) } });
 	else mount(SignIn, { target });
 }
 

@@ -1,6 +1,7 @@
 import type { ConfigView, Kernel, KernelError, Status } from './api.gen';
 import { Approvals } from './approvals.svelte';
 import type { Files } from './files';
+import { Hotkey } from './hotkey.svelte';
 import { Inbox } from './inbox.svelte';
 import { Kept } from './kept.svelte';
 import { Models } from './models.svelte';
@@ -37,6 +38,7 @@ export class Live {
 	readonly models: Models;
 	readonly files: Files;
 	readonly kept: Kept;
+	readonly hotkey = new Hotkey();
 
 	link = $state<Link>('connecting');
 	status = $state.raw<Status>();
@@ -76,6 +78,7 @@ export class Live {
 			(l) => this.#linked(l),
 		);
 		void this.load();
+		void this.hotkey.load();
 		return stop;
 	}
 
@@ -202,6 +205,7 @@ export class Live {
 				this.approvals.receive(e);
 				this.inbox.receive(e);
 				this.models.receive(e);
+				this.hotkey.receive(e);
 		}
 		for (const fn of this.#readers) fn(e);
 	}

@@ -5,19 +5,27 @@ import { inWindow } from './wails';
 export { inWindow };
 
 interface Window {
-	go?: { desktop?: { Window?: Record<string, (argsJSON: string) => Promise<string>> } };
+	go?: { desktop?: Record<string, Record<string, (argsJSON: string) => Promise<string>> | undefined> };
 	runtime?: { OnFileDrop?(fn: (x: number, y: number, paths: string[]) => void, useDropTarget: boolean): void };
 }
 
 const page = globalThis as unknown as Window;
 
-async function call(name: string, args: unknown[]): Promise<unknown> {
+/** callWindow calls what a window binds. It returns undefined where the page is in no such window. */
+export async function callWindow(of: 'Window' | 'Quick', name: string, args: unknown[]): Promise<unknown> {
 	try {
-		const answer = await page.go?.desktop?.Window?.[name]?.(JSON.stringify(args));
+		const answer = await page.go?.desktop?.[of]?.[name]?.(JSON.stringify(args));
 		return answer ? JSON.parse(answer) : undefined;
 	} catch (e) {
 		throw failureOf(e);
 	}
+}
+
+const call = (name: string, args: unknown[]) => callWindow('Window', name, args);
+
+/** showQuick shows the quick prompt. */
+export async function showQuick(): Promise<void> {
+	await call('QuickPrompt', []);
 }
 
 /** pickFiles shows the system's dialog and returns the paths that were chosen. */

@@ -12,6 +12,7 @@ import InboxIcon from '@lucide/svelte/icons/inbox';
 import Keyboard from '@lucide/svelte/icons/keyboard';
 import Languages from '@lucide/svelte/icons/languages';
 import MessageCircle from '@lucide/svelte/icons/message-circle';
+import MessageCirclePlus from '@lucide/svelte/icons/message-circle-plus';
 import PanelLeft from '@lucide/svelte/icons/panel-left';
 import Pin from '@lucide/svelte/icons/pin';
 import RotateCw from '@lucide/svelte/icons/rotate-cw';
@@ -30,6 +31,7 @@ import type { Session } from '../kernel/api.gen';
 import type { Live } from '../kernel/live.svelte';
 import { quietUntil, tomorrow, toSetting } from '../kernel/quiet';
 import { failureOf } from '../kernel/transport';
+import { inWindow, showQuick } from '../kernel/window';
 import { copyText } from '../ui/clipboard';
 import { fileName, shortPath } from '../ui/format';
 import { i18n, type Language } from '../ui/i18n/index.svelte';
@@ -242,6 +244,17 @@ export class Commands {
 				run: () => (shell.shortcuts = true),
 			}),
 		];
+		if (inWindow()) {
+			out.push(
+				entry('actions', 'quick', {
+					title: i18n.t.quick.title,
+					also: `${o.quick.title} ${i18n.t.quick.also} ${o.quick.also}`,
+					icon: MessageCirclePlus,
+					...(live.hotkey.keys ? { keys: live.hotkey.keys } : {}),
+					run: () => this.#do(showQuick()),
+				}),
+			);
+		}
 		if (live.status?.offline?.length) {
 			out.unshift(
 				entry('actions', 'send-now', {

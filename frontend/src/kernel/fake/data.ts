@@ -865,6 +865,8 @@ export function makeWorld(speech: Speech, first: boolean): World {
 				notifications: 'true',
 				enter_sends: 'true',
 				close_to_tray: 'true',
+				quick_hotkey: 'true',
+				quick_keys: 'Ctrl+Alt+Space',
 				...Object.fromEntries(limits),
 			},
 		},

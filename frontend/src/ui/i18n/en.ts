@@ -4,6 +4,7 @@ import { data } from './data.en';
 import { frame } from './frame.en';
 import { inbox } from './inbox.en';
 import { suggest } from './suggest.en';
+import { quick } from './quick.en';
 
 const rules = new Intl.PluralRules('en');
 
@@ -21,6 +22,7 @@ export const en = {
 	...frame,
 	...inbox,
 	...suggest,
+	...quick,
 	app: {
 		loading: 'Starting',
 		signIn: 'Open Oxios with the address that oxios address prints',

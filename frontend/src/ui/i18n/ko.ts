@@ -5,6 +5,7 @@ import type { Dictionary } from './en';
 import { frame } from './frame.ko';
 import { inbox } from './inbox.ko';
 import { suggest } from './suggest.ko';
+import { quick } from './quick.ko';
 
 const f = (count: number) => count.toLocaleString('ko');
 
@@ -15,6 +16,7 @@ export const ko: Dictionary = {
 	...frame,
 	...inbox,
 	...suggest,
+	...quick,
 	app: {
 		loading: '시작하는 중',
 		signIn: 'oxios address가 알려 준 주소로 여십시오',

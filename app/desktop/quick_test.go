@@ -1,0 +1,394 @@
+//go:build desktoptest
+
+package desktop_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/xproto"
+
+	"oxios/kernel"
+)
+
+const quickTitle = "^Oxios, quick prompt$"
+
+// quickWindow is the window of the quick prompt on the screen, "" without one.
+func quickWindow() string {
+	out, _ := exec.Command("xdotool", "search", "--onlyvisible", "--name", quickTitle).Output()
+	id, _, _ := strings.Cut(string(out), "\n")
+	return id
+}
+
+func quickVisible() bool { return quickWindow() != "" }
+
+func quickHidden() bool { return !quickVisible() }
+
+// quickProcess is the process that runs the quick prompt of p's home, 0 without
+// one.
+func (p *program) quickProcess() int {
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		line, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
+		if !bytes.Contains(line, []byte("oxios-desktop\x00quick")) {
+			continue
+		}
+		env, _ := os.ReadFile(filepath.Join(dir, "environ"))
+		if bytes.Contains(env, []byte("OXIOS_HOME="+p.home+"\x00")) {
+			pid, _ := strconv.Atoi(filepath.Base(dir))
+			return pid
+		}
+	}
+	return 0
+}
+
+func xdo(t *testing.T, args ...string) {
+	t.Helper()
+	if out, err := exec.Command("xdotool", args...).CombinedOutput(); err != nil {
+		t.Fatalf("xdotool %q: %v %s", args, err, out)
+	}
+}
+
+// focused reports whether the quick prompt has the keyboard.
+func quickFocused() bool {
+	out, _ := exec.Command("xdotool", "getwindowfocus", "getwindowname").Output()
+	return strings.TrimSpace(string(out)) == "Oxios, quick prompt"
+}
+
+// answered waits for an answer to text that came by the quick prompt.
+func (p *program) answered(text string) kernel.Run {
+	p.t.Helper()
+	var found kernel.Run
+	p.until(fmt.Sprintf("%q was asked by the quick prompt and is answered", text), func() bool {
+		list, err := p.kernel.State.Sessions(p.t.Context(), kernel.SessionQuery{})
+		if err != nil {
+			return false
+		}
+		for _, s := range list {
+			v, err := p.kernel.State.Session(p.t.Context(), s.ID)
+			if err != nil {
+				continue
+			}
+			for _, r := range v.Runs {
+				if r.Run.Text == text && r.Run.Via == "quick" && r.Run.State == "done" {
+					found = r.Run
+					return true
+				}
+			}
+		}
+		return false
+	})
+	return found
+}
+
+const quickItem = "Quick prompt   Ctrl Alt Space"
+
+func TestTrayOpensTheQuickPromptWhichAnswersAndHandsOver(t *testing.T) {
+	p := open(t, "")
+	p.hide()
+	start := time.Now()
+	p.click(quickItem)
+	p.until("the quick prompt is on the screen", quickVisible)
+	t.Logf("shown after %v, cold", time.Since(start).Round(time.Millisecond))
+	p.until("it has the keyboard", quickFocused)
+	xdo(t, "type", "--delay", "5", "hello there")
+	xdo(t, "key", "Return")
+	run := p.answered("hello there")
+	screenshot(t, "quick-answered.png")
+	if p.visible() {
+		t.Error("the main window came without being asked for")
+	}
+	// Asking on stays in the conversation.
+	xdo(t, "type", "--delay", "5", "and then")
+	xdo(t, "key", "Return")
+	if next := p.answered("and then"); next.SessionID != run.SessionID {
+		t.Errorf("got another conversation for what was asked on")
+	}
+	xdo(t, "key", "ctrl+Return")
+	p.until("the main window shows the conversation", p.visible)
+	p.until("the quick prompt is hidden", quickHidden)
+
+	// What was answered makes room for another question.
+	p.hide()
+	p.click(quickItem)
+	p.until("the quick prompt is back", quickVisible)
+	p.until("it has the keyboard", quickFocused)
+	xdo(t, "type", "--delay", "5", "something else")
+	xdo(t, "key", "Return")
+	if other := p.answered("something else"); other.SessionID == run.SessionID {
+		t.Error("got the old conversation for a new question")
+	}
+	p.click("Quit")
+	if code := p.wait(); code != 0 {
+		t.Errorf("got exit code %d, want 0", code)
+	}
+	p.gone()
+}
+
+func TestKeysOpenTheQuickPromptWhateverTheLocksAre(t *testing.T) {
+	p := open(t, "")
+	p.hide()
+	p.until("the keys are held", func() bool { return p.has(quickItem) })
+	for i, lock := range []string{"", "Num_Lock", "Caps_Lock"} {
+		if lock != "" {
+			xdo(t, "key", lock)
+			defer xdo(t, "key", lock)
+		}
+		start := time.Now()
+		xdo(t, "key", "ctrl+alt+space")
+		p.until("the quick prompt is on the screen", quickVisible)
+		t.Logf("press %d: shown after %v", i+1, time.Since(start).Round(time.Millisecond))
+		p.until("it has the keyboard", quickFocused)
+		xdo(t, "key", "Escape")
+		p.until("Esc hides it", quickHidden)
+	}
+	if pid := p.quickProcess(); pid == 0 {
+		t.Error("the quick prompt ended with Esc, want it hidden")
+	} else {
+		t.Logf("memory of the quick prompt, hidden: %d MB", p.memory(pid))
+	}
+}
+
+// memory is the proportional share of a process and its children, in MB.
+func (p *program) memory(pid int) (mb int) {
+	p.t.Helper()
+	parents := map[int][]int{}
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		stat, _ := os.ReadFile(filepath.Join(dir, "stat"))
+		child, parent := 0, 0
+		if i := bytes.LastIndexByte(stat, ')'); i > 0 {
+			child, _ = strconv.Atoi(filepath.Base(dir))
+			_, _ = fmt.Sscanf(string(stat[i+4:]), "%d", &parent)
+		}
+		parents[parent] = append(parents[parent], child)
+	}
+	var sum func(pid int)
+	sum = func(pid int) {
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+		for line := range strings.Lines(string(text)) {
+			var kb int
+			if _, err := fmt.Sscanf(line, "Pss: %d kB", &kb); err == nil {
+				mb += kb >> 10
+			}
+		}
+		for _, c := range parents[pid] {
+			sum(c)
+		}
+	}
+	sum(pid)
+	return mb
+}
+
+func TestKeysOfAnotherProgramAreLeftToIt(t *testing.T) {
+	conn, err := xgb.NewConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	root := xproto.Setup(conn).DefaultScreen(conn).Root
+	// Every key with Ctrl and Alt: which of them is the space bar does not matter.
+	if err := xproto.GrabKeyChecked(conn, false, root, xproto.ModMaskControl|xproto.ModMask1, xproto.GrabAny, xproto.GrabModeAsync, xproto.GrabModeAsync).Check(); err != nil {
+		t.Fatal(err)
+	}
+	p := open(t, "")
+	p.until("it is known that the keys are taken", func() bool { return strings.Contains(p.out.String(), "state=taken") })
+	if !p.has("Quick prompt") {
+		t.Errorf("got menu %+v, want Quick prompt without keys", p.menuItems())
+	}
+	if _, err := p.kernel.Infra.SetConfig(short(t), "quick_keys", "Space"); err == nil {
+		t.Error("a key without Ctrl, Alt or Super was taken")
+	}
+	if _, err := p.kernel.Infra.SetConfig(short(t), "quick_keys", "Ctrl+Shift+F9"); err != nil {
+		t.Fatal(err)
+	}
+	p.until("other keys work", func() bool { return p.has("Quick prompt   Ctrl Shift F9") })
+	p.hide()
+	xdo(t, "key", "ctrl+shift+F9")
+	p.until("they open the quick prompt", quickVisible)
+	if _, err := p.kernel.Infra.SetConfig(short(t), "quick_hotkey", "false"); err != nil {
+		t.Fatal(err)
+	}
+	p.until("the keys are given back", func() bool { return p.has("Quick prompt") })
+}
+
+func startQuick(t *testing.T, env []string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(binary(t, "OXIOS_DESKTOP_BIN"), append([]string{"quick"}, args...)...)
+	cmd.Env = env
+	return cmd
+}
+
+func TestSecondQuickPromptShowsTheFirst(t *testing.T) {
+	p := open(t, "")
+	p.hide()
+	p.click(quickItem)
+	p.until("the quick prompt is on the screen", quickVisible)
+	first := p.quickProcess()
+	p.until("it has the keyboard", quickFocused)
+	xdo(t, "key", "Escape")
+	p.until("it is hidden", quickHidden)
+	start := time.Now()
+	if out, err := startQuick(t, p.cmd.Env).CombinedOutput(); err != nil {
+		t.Fatalf("a second start: %v %s", err, out)
+	}
+	p.until("it is shown again", quickVisible)
+	t.Logf("handed over and shown in %v", time.Since(start).Round(time.Millisecond))
+	if now := p.quickProcess(); now != first {
+		t.Errorf("got process %d, want the first one, %d", now, first)
+	}
+	for _, bad := range [][]string{{"word"}, {"--idle", "0s"}, {"--what"}} {
+		if out, err := startQuick(t, p.cmd.Env, bad...).CombinedOutput(); err == nil {
+			t.Errorf("%q: got %s, want a refusal", bad, out)
+		}
+	}
+	if out, err := startQuick(t, p.cmd.Env, "--help").CombinedOutput(); err != nil || !strings.Contains(string(out), "quick prompt") {
+		t.Errorf("--help: %v %s", err, out)
+	}
+}
+
+func TestQuickPromptEndsAfterItWasHiddenForLong(t *testing.T) {
+	p := open(t, "")
+	p.hide()
+	cmd := startQuick(t, p.cmd.Env, "--idle", "1s")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	p.until("the quick prompt is on the screen", quickVisible)
+	p.until("it has the keyboard", quickFocused)
+	select {
+	case <-ended:
+		t.Fatal("it ended while it was shown")
+	case <-time.After(1500 * time.Millisecond):
+	}
+	hidden := time.Now()
+	xdo(t, "key", "Escape")
+	select {
+	case err := <-ended:
+		if err != nil || time.Since(hidden) < time.Second {
+			t.Errorf("got %v after %v, want a clean end after a second", err, time.Since(hidden))
+		}
+	case <-time.After(20 * time.Second):
+		_ = cmd.Process.Kill()
+		t.Fatal("it did not end")
+	}
+	p.until("nothing of it is left", func() bool { return p.quickProcess() == 0 })
+}
+
+func TestQuickPromptEndsWithTheKernel(t *testing.T) {
+	p := open(t, "")
+	p.hide()
+	p.click(quickItem)
+	p.until("the quick prompt is on the screen", quickVisible)
+	p.until("it has the keyboard", quickFocused)
+	xdo(t, "key", "Escape")
+	p.until("it is hidden", quickHidden)
+	if err := p.cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	p.until("the hidden quick prompt ends", func() bool { return p.quickProcess() == 0 })
+}
+
+func TestQuickPromptThatIsSeenSaysThatOxiosEndedAndStartsItAgain(t *testing.T) {
+	p := open(t, "")
+	env := p.cmd.Env
+	p.hide()
+	p.click(quickItem)
+	p.until("the quick prompt is on the screen", quickVisible)
+	p.until("it has the keyboard", quickFocused)
+	if err := p.cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-p.ended
+	log := filepath.Join(p.home, "logs", "quick.log")
+	p.until("it knows", func() bool {
+		text, _ := os.ReadFile(log)
+		return strings.Contains(string(text), "The kernel has ended")
+	})
+	if !quickVisible() {
+		t.Error("it went from under the person's eyes")
+	}
+	screenshot(t, "quick-ended.png")
+	// Asked for again, it starts Oxios in the tray.
+	if out, err := startQuick(t, env).CombinedOutput(); err != nil {
+		t.Fatalf("ask for it again: %v %s", err, out)
+	}
+	p.dial()
+	p.until("the quick prompt is on the screen", quickVisible)
+	p.until("it has the keyboard", quickFocused)
+	xdo(t, "type", "--delay", "5", "are you there")
+	xdo(t, "key", "Return")
+	p.answered("are you there")
+	p.endQuickly()
+}
+
+func TestQuickPromptStartsOxiosWhereNoneRuns(t *testing.T) {
+	home, _, env := prepare(t, "")
+	for len(trayIcon) > 0 {
+		<-trayIcon
+	}
+	cmd := startQuick(t, env)
+	out := &output{}
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := &program{t: t, home: home, out: out, cmd: cmd, ended: make(chan struct{})}
+	go func() {
+		p.err = cmd.Wait()
+		close(p.ended)
+	}()
+	defer func() {
+		if t.Failed() {
+			t.Logf("it wrote:\n%s", out)
+		}
+	}()
+	p.until("the quick prompt is on the screen", quickVisible)
+	p.until("it has the keyboard", quickFocused)
+	// The question may come before the kernel: it waits for it.
+	xdo(t, "type", "--delay", "5", "good morning")
+	xdo(t, "key", "Return")
+	p.findTray()
+	p.dial()
+	p.answered("good morning")
+	if len(p.windowsNamed("^Oxios$")) > 0 {
+		t.Error("the main window is on the screen, want it in the tray")
+	}
+	p.click("Quit")
+	select {
+	case <-p.ended:
+		t.Fatal("the quick prompt went from under the person's eyes")
+	case <-time.After(time.Second):
+	}
+	xdo(t, "key", "Escape")
+	if code := p.wait(); code != 0 {
+		t.Errorf("got exit code %d, want 0", code)
+	}
+	p.gone()
+}
+
+func (p *program) windowsNamed(name string) []string {
+	out, _ := exec.Command("xdotool", "search", "--onlyvisible", "--name", name).Output()
+	return strings.Fields(string(out))
+}
+
+// endQuickly ends whatever runs on p's home.
+func (p *program) endQuickly() {
+	p.t.Helper()
+	endOwner(p.t, p.home)
+	if pid := p.quickProcess(); pid != 0 {
+		_ = syscall.Kill(pid, syscall.SIGTERM)
+	}
+	p.until("every process of it has ended", func() bool { return len(p.children()) == 0 })
+}
