@@ -56,6 +56,7 @@ type app struct {
 	closes   atomic.Bool // close_to_tray is on
 	running  atomic.Int64
 	status   atomic.Pointer[kernel.Status] // what the tray shows
+	showing  sync.Mutex
 	hotkey   *hotkey
 	opening  sync.Mutex // held while the quick prompt starts
 
@@ -154,6 +155,7 @@ func (a *app) quit() {
 			return
 		}
 		wails.WindowHide(a.wctx)
+		_ = a.askQuick(handover{End: true}) // where there is none, nothing has to end
 		if a.trayReady.Load() {
 			a.tray.Close()
 		}
@@ -364,7 +366,10 @@ func (a *app) showStatus(s kernel.Status) {
 	a.showTray()
 }
 
+// showTray shows what is true now.
 func (a *app) showTray() {
+	a.showing.Lock() // what was read first is shown first
+	defer a.showing.Unlock()
 	s := a.status.Load()
 	if s == nil || !a.trayReady.Load() {
 		return

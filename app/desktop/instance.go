@@ -25,6 +25,7 @@ import (
 type handover struct {
 	Open   string `json:"open"`             // a deep link, or "": show the window
 	Hidden bool   `json:"hidden,omitempty"` // leave the window where it is
+	End    bool   `json:"end,omitempty"`    // to the quick prompt: the person quits
 }
 
 // accepted is the first one's answer.

@@ -85,6 +85,7 @@ func window(ctx context.Context, mine *instance, home string, want handover, d D
 	if d.Tray != nil {
 		a.tray = d.Tray(TrayActions{Open: a.front, Quick: a.quickPrompt, Review: a.review, Pause: a.pause, Quit: a.quit})
 		a.trayReady.Store(true)
+		a.showTray()
 	}
 	err := wails.Run(a.options())
 	close(a.ended)

@@ -134,6 +134,7 @@ func quickWindow(mine *instance, home string, idle time.Duration, d Deps) (code 
 	stopSignals := onSignal(q.quit, os.Interrupt, syscall.SIGTERM)
 	defer stopSignals()
 	q.start(mine)
+	keepPromptBack()
 	err := wails.Run(q.options())
 	close(q.ended)
 	q.close()
@@ -169,7 +170,7 @@ func (q *quick) options() *options.App {
 // start begins what runs beside the window.
 func (q *quick) start(mine *instance) {
 	q.work.Go(func() { q.follow(q.life) })
-	q.work.Go(func() { mine.serve(q.life, func(handover) { q.show() }, q.log) })
+	q.work.Go(func() { mine.serve(q.life, q.asked, q.log) })
 	q.work.Go(func() {
 		<-q.life.Done()
 		mine.ln.Close()
@@ -260,6 +261,14 @@ func (q *quick) dial(ctx context.Context) (*remote.Client, error) {
 		}
 	}
 	return nil, err
+}
+
+func (q *quick) asked(h handover) {
+	if h.End {
+		go q.quit()
+		return
+	}
+	q.show()
 }
 
 // show brings the prompt to the front. One whose kernel is gone starts anew.
@@ -410,8 +419,7 @@ func (a *app) openQuick() error {
 		return nil
 	}
 	defer a.opening.Unlock()
-	socket := filepath.Join(a.home, "run", quickCommand+".sock")
-	if handOver(a.life, socket, handover{}) == nil {
+	if a.askQuick(handover{}) == nil {
 		return nil
 	}
 	if err := spawn(quickCommand); err != nil {
@@ -423,9 +431,14 @@ func (a *app) openQuick() error {
 			return nil
 		case <-time.After(50 * time.Millisecond):
 		}
-		if handOver(a.life, socket, handover{}) == nil {
+		if a.askQuick(handover{}) == nil {
 			return nil
 		}
 	}
 	return sys.Errorf(sys.CodeTimeout, "The quick prompt did not start.").WithHint("logs/quick.log in the Oxios folder says more.")
+}
+
+// askQuick hands over to the quick prompt that lives.
+func (a *app) askQuick(h handover) error {
+	return handOver(a.life, filepath.Join(a.home, "run", quickCommand+".sock"), h)
 }

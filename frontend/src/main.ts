@@ -17,12 +17,13 @@ for (const kind of ['dragenter', 'dragover', 'drop'] as const)
 
 const quick = inQuick() || (__FAKE__ && new URLSearchParams(location.search).has('quick'));
 
+/** The small window does not read the large one's code. In a condition vite would lose the styles of one of them. */
+const pages = { app: () => import('./shell/App.svelte'), quick: () => import('./shell/quick/Quick.svelte') };
+
 async function start(): Promise<void> {
 	theme('');
 	i18n.set(languageOf(undefined));
-	// The small window does not read the large one's code.
-	const page = quick ? import('./shell/quick/Quick.svelte') : import('./shell/App.svelte');
-	const [{ default: Page }, transport] = await Promise.all([page, connect()]);
+	const [{ default: Page }, transport] = await Promise.all([pages[quick ? 'quick' : 'app'](), connect()]);
 	if (transport) mount(Page, { target, props: { live: new Live(makeKernel(transport), transport) } });
 	else mount(SignIn, { target });
 }

@@ -32,6 +32,7 @@ export class Prompt {
 	#receive(e: Event): void {
 		if (e.kind === 'lost') {
 			this.gone = true;
+			this.pending = false;
 			void this.#live.load(); // which says why
 		} else this.conversation?.receive(e);
 	}
