@@ -89,6 +89,7 @@ var mayImport = map[string][]string{
 var mayKnow = map[string][]string{
 	"github.com/wailsapp/":          {"app/desktop", ""},
 	"github.com/getlantern/systray": {"app/tray"},
+	"github.com/jezek/xgb":          {"app/desktop"},
 }
 
 // topLevel is everything that may lie at the top of the repository.

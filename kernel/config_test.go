@@ -218,3 +218,23 @@ func TestConfigThatIsJustBeingWrittenIsNotTakenForAnEmptyOne(t *testing.T) {
 		t.Errorf("got theme %s, want the last good one", got)
 	}
 }
+
+func TestKeysOfTheQuickPromptNeedAModifierThatIsNotForWriting(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	for keys, ok := range map[string]bool{
+		"Ctrl+Alt+Space": true, "Super+Q": true, "Shift+Alt+F12": true, "Ctrl+Shift+9": true,
+		"Space": false, "Shift+Q": false, "Ctrl+Alt": false, "Ctrl+q": false, "Ctrl+F13": false, "Ctrl+Alt+Space+A": false, "": false,
+	} {
+		v, err := k.Person().Infra.SetConfig(t.Context(), "quick_keys", keys)
+		if ok != (err == nil) {
+			t.Errorf("%q: got %v", keys, err)
+		}
+		if err == nil && v.Values["quick_keys"] != keys {
+			t.Errorf("%q: got %q", keys, v.Values["quick_keys"])
+		}
+		if err != nil && !strings.Contains(err.Error(), "Ctrl+Alt+Space") {
+			t.Errorf("%q: got %v, want an example", keys, err)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/godbus/dbus/v5"
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/xproto"
 
@@ -385,4 +386,147 @@ func (p *program) endQuickly() {
 		_ = syscall.Kill(pid, syscall.SIGTERM)
 	}
 	p.until("every process of it has ended", func() bool { return len(p.children()) == 0 })
+}
+
+// portal is a desktop that gives keys to programs which ask, as those with
+// Wayland do.
+type portal struct {
+	bus      *dbus.Conn
+	refuses  bool
+	sessions chan dbus.ObjectPath
+	triggers chan string
+}
+
+const portalPath = dbus.ObjectPath("/org/freedesktop/portal/desktop")
+
+func (p *portal) answer(sender dbus.Sender, options map[string]dbus.Variant, results map[string]dbus.Variant) dbus.ObjectPath {
+	token, _ := options["handle_token"].Value().(string)
+	name := strings.ReplaceAll(strings.TrimPrefix(string(sender), ":"), ".", "_")
+	request := dbus.ObjectPath(fmt.Sprintf("%s/request/%s/%s", portalPath, name, token))
+	code := uint32(0)
+	if p.refuses {
+		code = 1
+	}
+	go func() { _ = p.bus.Emit(request, "org.freedesktop.portal.Request.Response", code, results) }()
+	return request
+}
+
+func (p *portal) CreateSession(options map[string]dbus.Variant, sender dbus.Sender) (dbus.ObjectPath, *dbus.Error) {
+	session := string(portalPath) + "/session/oxios"
+	return p.answer(sender, options, map[string]dbus.Variant{"session_handle": dbus.MakeVariant(session)}), nil
+}
+
+type portalShortcut struct {
+	ID   string
+	Data map[string]dbus.Variant
+}
+
+func (p *portal) BindShortcuts(session dbus.ObjectPath, list []portalShortcut, _ string, options map[string]dbus.Variant, sender dbus.Sender) (dbus.ObjectPath, *dbus.Error) {
+	trigger, _ := list[0].Data["preferred_trigger"].Value().(string)
+	p.triggers <- trigger
+	p.sessions <- session
+	// The person chose other keys than those that were asked for.
+	got := []portalShortcut{{list[0].ID, map[string]dbus.Variant{"trigger_description": dbus.MakeVariant("Meta+O")}}}
+	return p.answer(sender, options, map[string]dbus.Variant{"shortcuts": dbus.MakeVariant(got)}), nil
+}
+
+// playPortal owns the portal's name on a connection of its own, until the test
+// ends.
+func playPortal(t *testing.T, refuses bool) *portal {
+	t.Helper()
+	bus, err := dbus.ConnectSessionBus()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { bus.Close() })
+	p := &portal{bus: bus, refuses: refuses, sessions: make(chan dbus.ObjectPath, 4), triggers: make(chan string, 4)}
+	if err := bus.Export(p, portalPath, "org.freedesktop.portal.GlobalShortcuts"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := bus.RequestName("org.freedesktop.portal.Desktop", dbus.NameFlagDoNotQueue); err != nil || got != dbus.RequestNameReplyPrimaryOwner {
+		t.Fatalf("own the portal: %d, %v", got, err)
+	}
+	return p
+}
+
+// onWayland makes the program believe that its desktop is of that kind. There
+// is none here, so it still draws by X11.
+func onWayland(env []string) []string {
+	return append(env, "WAYLAND_DISPLAY=wayland-none", "GDK_BACKEND=x11")
+}
+
+func TestPortalGivesTheKeysOnWayland(t *testing.T) {
+	desktop := playPortal(t, false)
+	home, _, env := prepare(t, "")
+	p := launch(t, home, onWayland(env))
+	p.until("the keys that the desktop gave are told", func() bool { return p.has("Quick prompt   Meta+O") })
+	if got := <-desktop.triggers; got != "CTRL+ALT+space" {
+		t.Errorf("got %q asked for, want CTRL+ALT+space", got)
+	}
+	p.hide()
+	session := <-desktop.sessions
+	activate := func(session dbus.ObjectPath, id string) {
+		if err := desktop.bus.Emit(portalPath, "org.freedesktop.portal.GlobalShortcuts.Activated", session, id, uint64(1), map[string]dbus.Variant{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	activate("/another/session", "quick-prompt")
+	activate(session, "something-else")
+	activate(session, "quick-prompt")
+	p.until("they open the quick prompt", quickVisible)
+}
+
+func TestDesktopThatGivesNoKeysIsToldSo(t *testing.T) {
+	for _, name := range []string{"no portal", "it refuses"} {
+		if name == "it refuses" {
+			playPortal(t, true)
+		}
+		home, _, env := prepare(t, "")
+		p := launch(t, home, onWayland(env))
+		p.until(name+": the person has to bind a command", func() bool { return strings.Contains(p.out.String(), "state=bind") })
+		if !p.has("Quick prompt") {
+			t.Errorf("%s: got menu %+v, want no keys", name, p.menuItems())
+		}
+		p.click("Quit")
+		p.wait()
+	}
+}
+
+func TestQuickPromptShowsTheAnswerAndWhatWaitsButDecidesNothing(t *testing.T) {
+	p := open(t, "mode = \"ask\"\n")
+	d := drive(t, p.home, p.cmd.Env, "quick")
+	text := func() string { return d.run("document.body.innerText") }
+	p.until("the page is there", func() bool { return d.run("document.querySelector('textarea') !== null") == "true" })
+	ask := func(what string) {
+		p.until("it has the keyboard", quickFocused)
+		xdo(t, "type", "--delay", "5", what)
+		xdo(t, "key", "Return")
+	}
+	ask("good day")
+	p.until("the answer is shown in place", func() bool { return strings.Contains(text(), "Hello.") })
+	ask("touch this.txt")
+	p.until("it says that something waits", func() bool { return strings.Contains(text(), "Waits for you") })
+	if got := text(); strings.Contains(got, "Approve") || strings.Contains(got, "Deny") || !strings.Contains(got, "Review") {
+		t.Errorf("got %q, want Review alone", got)
+	}
+	screenshot(t, "quick-waits.png")
+	list, err := p.kernel.Security.Approvals(short(t), kernel.ApprovalQuery{State: "pending"})
+	if err != nil || len(list) != 1 {
+		t.Fatalf("got %+v, %v, want one request", list, err)
+	}
+	if _, err := p.kernel.Security.Deny(short(t), list[0].ID, ""); err != nil {
+		t.Fatal(err)
+	}
+	p.until("it goes when it is decided in the window", func() bool { return !strings.Contains(text(), "Waits for you") })
+	ask("break down")
+	p.until("a failure is told in words, with what was kept", func() bool {
+		got := text()
+		return strings.Contains(got, "The run failed") && strings.Contains(got, "Your message is kept")
+	})
+	if got := d.call(`window.go.desktop.Quick.Open('["../../etc"]')`); !strings.Contains(got, `"code":"invalid"`) {
+		t.Errorf("got %q for what is no conversation", got)
+	}
+	if got := d.call(`window.go.desktop.Quick.Resize('["tall"]')`); !strings.Contains(got, `"code":"invalid"`) {
+		t.Errorf("got %q for what is no height", got)
+	}
 }

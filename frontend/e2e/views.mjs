@@ -306,6 +306,10 @@ export const views = [
 			await page.waitForTimeout(300);
 		},
 	},
+	{ name: 'quick', quick: true },
+	{ name: 'quick-answered', quick: true, go: quick('Look around.', 'footer .num') },
+	{ name: 'quick-waits', quick: true, go: quick('push', '.note.wait') },
+	{ name: 'quick-failed', quick: true, go: quick('fail', '.note.fail') },
 	{ name: 'offline', scene: 'offline', go: (page) => session(page, 1) },
 	{ name: 'onboarding-1', scene: 'first' },
 	{ name: 'onboarding-bare', scene: 'bare' },
@@ -335,10 +339,17 @@ export async function viewPage(chrome, { lang, width, height }) {
 	await page.addInitScript(() => localStorage.clear());
 	return page;
 }
+/** quick asks the quick prompt, and waits until that stands. */
+const quick = (words, until) => async (page) => {
+	await page.getByRole('textbox', { name: /Message|메시지/ }).fill(words);
+	await page.keyboard.press('Enter');
+	if (until) await page.locator(until).waitFor();
+};
 
 /** openView shows a view and waits until it stands still. */
 export async function openView(page, base, view, { theme, lang }) {
 	const q = new URLSearchParams({ fake: '1', theme, lang, ...(view.scene ? { scene: view.scene } : {}) });
+	if (view.quick) q.set('quick', '1');
 	await page.goto(`${base}?${q}`);
 	await page.waitForSelector('#app main');
 	await page.waitForTimeout(view.scene === 'first' ? 1200 : 250);
