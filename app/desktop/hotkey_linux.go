@@ -32,7 +32,7 @@ func holdKeys(ctx context.Context, c combo, pressed func(), say func(state, keys
 
 // taken reports whether another program holds the keys.
 func taken(err error) bool {
-	_, ok := err.(xproto.AccessError)
+	_, ok := errors.AsType[xproto.AccessError](err)
 	return ok
 }
 

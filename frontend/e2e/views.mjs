@@ -76,6 +76,13 @@ const written = (text, index) => async (page) => {
 	await page.waitForTimeout(300);
 };
 
+/** quick asks the quick prompt, and waits until that stands. */
+const quick = (words, until) => async (page) => {
+	await page.getByRole('textbox', { name: /Message|메시지/ }).fill(words);
+	await page.keyboard.press('Enter');
+	if (until) await page.locator(until).waitFor();
+};
+
 export const views = [
 	{ name: 'home' },
 	{ name: 'home-empty', scene: 'empty' },
@@ -339,12 +346,6 @@ export async function viewPage(chrome, { lang, width, height }) {
 	await page.addInitScript(() => localStorage.clear());
 	return page;
 }
-/** quick asks the quick prompt, and waits until that stands. */
-const quick = (words, until) => async (page) => {
-	await page.getByRole('textbox', { name: /Message|메시지/ }).fill(words);
-	await page.keyboard.press('Enter');
-	if (until) await page.locator(until).waitFor();
-};
 
 /** openView shows a view and waits until it stands still. */
 export async function openView(page, base, view, { theme, lang }) {
