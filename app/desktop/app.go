@@ -124,6 +124,7 @@ func (a *app) close() {
 func (a *app) startup(ctx context.Context) {
 	a.readied.Do(func() {
 		a.wctx = ctx
+		fillKept()
 		a.events.start(a.life)
 		mendPage(a.log)
 		close(a.ready)

@@ -87,6 +87,9 @@ func window(ctx context.Context, mine *instance, home string, want handover, d D
 		a.trayReady.Store(true)
 		a.showTray()
 	}
+	if a.hidden {
+		keepBack()
+	}
 	err := wails.Run(a.options())
 	close(a.ended)
 	a.close()

@@ -134,7 +134,7 @@ func quickWindow(mine *instance, home string, idle time.Duration, d Deps) (code 
 	stopSignals := onSignal(q.quit, os.Interrupt, syscall.SIGTERM)
 	defer stopSignals()
 	q.start(mine)
-	keepPromptBack()
+	keepBack()
 	err := wails.Run(q.options())
 	close(q.ended)
 	q.close()
@@ -187,6 +187,7 @@ func (q *quick) close() {
 func (q *quick) startup(ctx context.Context) {
 	q.begun.Do(func() {
 		q.wctx = ctx
+		fillKept()
 		q.events.start(q.life)
 		mendPage(q.log)
 		close(q.ready)

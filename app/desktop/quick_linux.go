@@ -10,20 +10,6 @@ package desktop
 #include <gdk/gdkx.h>
 #endif
 
-// Wails shows every window once and then hides it, which takes the focus from whatever the person does. The first thing
-// that is put into a window says which one it is, before that.
-static gboolean keep_back(GSignalInvocationHint *hint, guint count, const GValue *values, gpointer data) {
-	GObject *container = g_value_get_object(&values[0]);
-	if (!GTK_IS_WINDOW(container)) return TRUE;
-	gtk_widget_set_no_show_all(GTK_WIDGET(container), TRUE);
-	return FALSE;
-}
-
-static void keep_prompt_back(void) {
-	g_type_class_ref(GTK_TYPE_CONTAINER);
-	g_signal_add_emission_hook(g_signal_lookup("add", GTK_TYPE_CONTAINER), 0, keep_back, NULL, NULL);
-}
-
 // A frameless window stands where it is put, so it is put where the pointer's screen has its upper third.
 static void place(GtkWindow *window) {
 	GdkDisplay *display = gtk_widget_get_display(GTK_WIDGET(window));
@@ -67,8 +53,7 @@ static gboolean show_prompt(gpointer data) {
 	if (window == NULL) return G_SOURCE_REMOVE;
 	gtk_window_set_skip_taskbar_hint(window, TRUE);
 	gtk_window_set_skip_pager_hint(window, TRUE);
-	gtk_widget_set_no_show_all(GTK_WIDGET(window), FALSE);
-	gtk_widget_show_all(GTK_WIDGET(window));
+	gtk_widget_show(GTK_WIDGET(window));
 	place(window);
 	present(window);
 	return G_SOURCE_REMOVE;
@@ -97,10 +82,6 @@ import (
 	"context"
 	"syscall"
 )
-
-// keepPromptBack has the window wait for showPrompt. It is called before Wails
-// makes it.
-func keepPromptBack() { C.keep_prompt_back() }
 
 // showPrompt puts the window of the quick prompt on the screen that the person
 // looks at, in front and with the focus. No task bar lists it.

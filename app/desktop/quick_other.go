@@ -9,8 +9,6 @@ import (
 	wails "github.com/wailsapp/wails/v2/pkg/runtime"
 )
 
-func keepPromptBack() {}
-
 func showPrompt(ctx context.Context) {
 	wails.WindowCenter(ctx)
 	wails.WindowShow(ctx)

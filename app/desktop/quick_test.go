@@ -304,6 +304,7 @@ func TestQuickPromptEndsWithTheKernel(t *testing.T) {
 func TestQuickPromptThatIsSeenSaysThatOxiosEndedAndStartsItAgain(t *testing.T) {
 	p := open(t, "")
 	env := p.cmd.Env
+	t.Cleanup(p.endQuickly) // what takes its place is no child of the test
 	p.hide()
 	p.click(quickItem)
 	p.until("the quick prompt is on the screen", quickVisible)
@@ -331,7 +332,6 @@ func TestQuickPromptThatIsSeenSaysThatOxiosEndedAndStartsItAgain(t *testing.T) {
 	xdo(t, "type", "--delay", "5", "are you there")
 	xdo(t, "key", "Return")
 	p.answered("are you there")
-	p.endQuickly()
 }
 
 func TestQuickPromptStartsOxiosWhereNoneRuns(t *testing.T) {
@@ -346,6 +346,7 @@ func TestQuickPromptStartsOxiosWhereNoneRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &program{t: t, home: home, out: out, cmd: cmd, ended: make(chan struct{})}
+	t.Cleanup(p.endQuickly)
 	go func() {
 		p.err = cmd.Wait()
 		close(p.ended)
