@@ -386,7 +386,7 @@ func (p *program) endQuickly() {
 	if pid := p.quickProcess(); pid != 0 {
 		_ = syscall.Kill(pid, syscall.SIGTERM)
 	}
-	p.until("every process of it has ended", func() bool { return len(p.children()) == 0 })
+	p.until("the quick prompt has ended", func() bool { return p.quickProcess() == 0 })
 }
 
 // portal is a desktop that gives keys to programs which ask, as those with
@@ -530,4 +530,41 @@ func TestQuickPromptShowsTheAnswerAndWhatWaitsButDecidesNothing(t *testing.T) {
 	if got := d.call(`window.go.desktop.Quick.Resize('["tall"]')`); !strings.Contains(got, `"code":"invalid"`) {
 		t.Errorf("got %q for what is no height", got)
 	}
+}
+
+func TestPaletteOpensTheQuickPromptAndSettingsSayWhatIsTrueOfItsKeys(t *testing.T) {
+	home, _, env := prepare(t, "")
+	d := drive(t, home, env)
+	p := &program{t: t, home: home}
+	t.Cleanup(p.endQuickly)
+	p.dial()
+	text := func() string { return d.run("document.body?.innerText ?? ''") }
+	p.until("the first start is shown", func() bool { return strings.Contains(text(), "Which model") })
+	if err := p.kernel.Infra.FinishOnboarding(short(t)); err != nil {
+		t.Fatal(err)
+	}
+	d.run(`(location.reload(), "")`)
+	p.until("the page is there", func() bool { return strings.Contains(text(), "What should be done?") })
+	key := func(code, key string) {
+		d.run(fmt.Sprintf(`(window.dispatchEvent(new KeyboardEvent("keydown", {code: %q, key: %q, ctrlKey: true, bubbles: true})), "")`, code, key))
+	}
+	key("Comma", ",")
+	p.until("the settings are open", func() bool { return d.run("document.querySelector('[data-section=keyboard]') !== null") == "true" })
+	d.run(`(document.querySelector('[data-section=keyboard]').click(), "")`)
+	p.until("the keys are said to work", func() bool { return strings.Contains(text(), "Ctrl Alt Space works.") })
+	if _, err := p.kernel.Infra.SetConfig(short(t), "quick_hotkey", "false"); err != nil {
+		t.Fatal(err)
+	}
+	p.until("they are said to be off", func() bool { return strings.Contains(text(), "Off. The tray and the palette open it.") })
+	screenshot(t, "quick-settings.png")
+	key("KeyK", "k")
+	p.until("the palette lists it", func() bool {
+		return strings.Contains(text(), "Quick prompt") && d.run("document.querySelector('[role=combobox]') !== null") == "true"
+	})
+	d.run(`(() => { const f = document.querySelector('[role=combobox]'); f.value = "quick prompt"; f.dispatchEvent(new InputEvent("input", {bubbles: true})); return "" })()`)
+	p.until("it is the first that fits", func() bool {
+		return strings.HasPrefix(d.run("document.querySelector('[role=option]').innerText"), "Quick prompt")
+	})
+	d.run(`(document.querySelector('[role=option]').click(), "")`)
+	p.until("the quick prompt is on the screen", quickVisible)
 }
