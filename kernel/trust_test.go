@@ -23,7 +23,9 @@ func toldIn(t *testing.T, k *kerneltest.Kernel, folder string) (prompt string, r
 		t.Fatalf("the run: %s, %v", r.State, r.Error)
 	}
 	requests := k.Demo.Requests()
-	var body struct{ Messages []struct{ Role, Content string } }
+	var body struct {
+		Messages []struct{ Role, Content string }
+	}
 	if err := json.Unmarshal(requests[len(requests)-1].Body, &body); err != nil {
 		t.Fatal(err)
 	}
