@@ -132,3 +132,33 @@ func TestDroppedFilesBecomeAttachmentsAndThePageStays(t *testing.T) {
 	}
 	screenshot(t, "dropped.png")
 }
+
+func TestChangedFileIsOpenedAndShownInItsFolder(t *testing.T) {
+	bin, opened := t.TempDir(), filepath.Join(t.TempDir(), "opened")
+	if err := os.WriteFile(filepath.Join(bin, "xdg-open"), []byte("#!/bin/sh\necho \"$1\" >>"+opened+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	t.Setenv("HOME", filepath.Dir(bin)) // only what lies in it is opened
+	d, p, folder, _ := homePage(t)
+	click := func(name string) {
+		t.Helper()
+		button := fmt.Sprintf(`[...document.querySelectorAll("button")].find(b => (b.ariaLabel || b.innerText.trim()) === %q)`, name)
+		p.until("there is the button "+name, func() bool { return d.run("!!"+button) == "true" })
+		d.run(button + ".click()")
+	}
+	out := p.say("write a note")
+	p.until("the file is written", func() bool {
+		r, err := p.kernel.Agents.Wait(t.Context(), out.RunID)
+		return err == nil && len(r.Changes) == 1
+	})
+	p.until("the conversation is listed", func() bool { return d.run(`!!document.querySelector("aside nav li .open")`) == "true" })
+	d.run(`document.querySelector("aside nav li .open").click()`)
+	click("Review")
+	click("Open the file")
+	click("Show in its folder")
+	p.until("the system was asked for both", func() bool {
+		text, err := os.ReadFile(opened)
+		return err == nil && string(text) == filepath.Join(folder, "note.txt")+"\n"+folder+"\n"
+	})
+}

@@ -227,6 +227,16 @@ args = '{"command": "rm -f *.tmp"}'
 text = "Over."
 
 [[scenario]]
+name = "writes"
+any = ["write a note"]
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "write"
+args = '{"path": "note.txt", "content": "hello\n"}'
+[[scenario.turn]]
+text = "Written."
+
+[[scenario]]
 name = "fails"
 any = ["break down"]
 [[scenario.turn]]

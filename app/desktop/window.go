@@ -106,7 +106,7 @@ func (w *Window) ClipboardPicture(string) (answer string, err error) {
 }
 
 // OpenPath takes [path] and opens a file or folder of the person's home with
-// the program that the system has for it. The page asks before it calls this.
+// the program that the system has for it. Programs are not started.
 func (w *Window) OpenPath(args string) (answer string, err error) {
 	defer caught(&err)
 	path, err := one(args)

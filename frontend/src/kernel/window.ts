@@ -38,6 +38,16 @@ export async function pickFolder(title: string): Promise<string> {
 	return ((await call('PickFolder', [title])) as string | undefined) ?? '';
 }
 
+/** openPath opens a file with the program that the system has for it; programs themselves are refused. */
+export async function openPath(path: string): Promise<void> {
+	await call('OpenPath', [path]);
+}
+
+/** showInFolder shows the folder that a file lies in. */
+export async function showInFolder(path: string): Promise<void> {
+	await call('ShowInFolder', [path]);
+}
+
 /** clipboardPicture returns the picture on the clipboard, which WebKitGTK keeps from its pages. */
 export async function clipboardPicture(): Promise<File | undefined> {
 	const data = (await call('ClipboardPicture', [])) as string | undefined;

@@ -300,6 +300,8 @@ export const en = {
 		truncated: 'The rest is too long to show here.',
 		wrap: 'Wrap lines',
 		copyPath: 'Copy the path',
+		open: 'Open the file',
+		show: 'Show in its folder',
 		error: 'The changes could not be read',
 		loading: 'Reading the changes',
 	},

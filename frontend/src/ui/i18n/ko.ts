@@ -293,6 +293,8 @@ export const ko: Dictionary = {
 		truncated: '나머지는 너무 길어 여기 보이지 않습니다.',
 		wrap: '줄 바꿈',
 		copyPath: '경로 복사',
+		open: '파일 열기',
+		show: '폴더에서 보기',
 		error: '변경 내용을 읽지 못했습니다',
 		loading: '변경 내용을 읽는 중',
 	},
