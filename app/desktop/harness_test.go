@@ -419,8 +419,21 @@ func (p *program) windows(onlyVisible bool) []string {
 	if onlyVisible {
 		args = append([]string{"search", "--onlyvisible"}, args[1:]...)
 	}
-	out, _ := exec.Command("xdotool", args...).Output()
-	return strings.Fields(string(out))
+	return find(args...)
+}
+
+// find asks again when a window ended while the others were being looked at,
+// which ends xdotool too.
+func find(args ...string) []string {
+	for {
+		var said bytes.Buffer
+		cmd := exec.Command("xdotool", args...)
+		cmd.Stderr = &said
+		out, err := cmd.Output()
+		if err == nil || !strings.Contains(said.String(), "X Error") {
+			return strings.Fields(string(out))
+		}
+	}
 }
 
 func (p *program) visible() bool { return len(p.windows(true)) > 0 }

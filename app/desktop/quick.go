@@ -224,6 +224,8 @@ func (q *quick) follow(ctx context.Context) {
 		q.kernel.fail(err)
 	} else {
 		q.kernel.set(c.Handle())
+		// A page that asked just before was told that there is no kernel yet.
+		q.events.notice(map[string]any{"seq": 0, "kind": "gap", "data": map[string]int{"missed": 1}})
 		select {
 		case <-ctx.Done():
 			_ = c.Close()

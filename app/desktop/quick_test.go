@@ -23,14 +23,7 @@ import (
 
 const quickTitle = "^Oxios, quick prompt$"
 
-// quickWindow is the window of the quick prompt on the screen, "" without one.
-func quickWindow() string {
-	out, _ := exec.Command("xdotool", "search", "--onlyvisible", "--name", quickTitle).Output()
-	id, _, _ := strings.Cut(string(out), "\n")
-	return id
-}
-
-func quickVisible() bool { return quickWindow() != "" }
+func quickVisible() bool { return len(find("search", "--onlyvisible", "--name", quickTitle)) > 0 }
 
 func quickHidden() bool { return !quickVisible() }
 
@@ -59,7 +52,7 @@ func xdo(t *testing.T, args ...string) {
 	}
 }
 
-// focused reports whether the quick prompt has the keyboard.
+// quickFocused reports whether the quick prompt has the keyboard.
 func quickFocused() bool {
 	out, _ := exec.Command("xdotool", "getwindowfocus", "getwindowname").Output()
 	return strings.TrimSpace(string(out)) == "Oxios, quick prompt"
@@ -364,7 +357,7 @@ func TestQuickPromptStartsOxiosWhereNoneRuns(t *testing.T) {
 	p.findTray()
 	p.dial()
 	p.answered("good morning")
-	if len(p.windowsNamed("^Oxios$")) > 0 {
+	if len(find("search", "--onlyvisible", "--name", "^Oxios$")) > 0 {
 		t.Error("the main window is on the screen, want it in the tray")
 	}
 	p.click("Quit")
@@ -372,11 +365,6 @@ func TestQuickPromptStartsOxiosWhereNoneRuns(t *testing.T) {
 		t.Errorf("got exit code %d, want 0", code)
 	}
 	p.gone()
-}
-
-func (p *program) windowsNamed(name string) []string {
-	out, _ := exec.Command("xdotool", "search", "--onlyvisible", "--name", name).Output()
-	return strings.Fields(string(out))
 }
 
 // endQuickly ends whatever runs on p's home.
