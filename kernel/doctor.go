@@ -112,6 +112,9 @@ func (k *Kernel) checkIsolation(ctx context.Context) Check {
 	c := Check{Name: "isolation", State: CheckOK, Detail: sys.Say("level %d of 2: commands are contained; %d of %d trials held", r.Level, held, len(r.Canaries))}
 	if !r.Level.Contained() {
 		c.State, c.Detail, c.Hint = CheckWarn, sys.Say("level %d of 2: commands are not contained. %s", r.Level, r.Problem), sys.Say("Agents ask before every command that is not read-only.")
+		if r.Level < sys.IsolationLimits {
+			c.Hint = sys.Say("Agents ask before every command.")
+		}
 		if k.opts.Helper == "" {
 			c.Hint = sys.Say("The program `oxios` must lie beside `oxios-desktop`: it runs the commands.")
 		}

@@ -40,6 +40,7 @@ func koreanKernel() [][2]string {
 		{"%d records, intact", "기록 %d개, 온전함"},
 		{"level %d of 2: commands are contained; %d of %d trials held", "2단계 중 %d단계: 명령이 격리됩니다. 시험 %[3]d개 중 %[2]d개를 막았습니다"},
 		{"level %d of 2: commands are not contained. %s", "2단계 중 %d단계: 명령이 격리되지 않습니다. %s"},
+		{"Agents ask before every command.", "에이전트는 명령을 실행하기 전에 모두 묻습니다."},
 		{"Agents ask before every command that is not read-only.", "에이전트는 읽기만 하지 않는 모든 명령을 실행하기 전에 묻습니다."},
 		{"The program `oxios` must lie beside `oxios-desktop`: it runs the commands.", "`oxios` 프로그램이 `oxios-desktop` 옆에 있어야 합니다. 명령은 그것이 실행합니다."},
 		{"%s of %s", "%[2]s의 %[1]s"},
