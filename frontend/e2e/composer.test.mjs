@@ -236,6 +236,7 @@ describe('@', { skip }, () => {
 		await page.getByRole('textbox', { name: 'Path of a folder' }).fill(gone);
 		await press('Enter');
 		await page.getByRole('button', { name: /^Folder: .*gone$/ }).waitFor();
+		await page.getByRole('button', { name: 'Trust it' }).click();
 		await message().focus();
 		await type('@');
 		await page.getByText('There is no file in this folder yet.').waitFor();

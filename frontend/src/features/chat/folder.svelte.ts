@@ -15,9 +15,7 @@ export class Chooser {
 				? i18n.either(this.folder.reason, this.folder.reason_ko)
 				: '',
 	);
-	/** typing says that what is typed was not looked at yet. */
-	typing = $state(false);
-	usable = $derived(!!this.folder && !this.folder.refused && !this.failure && !this.typing);
+	usable = $derived(!!this.folder && !this.folder.refused && !this.failure);
 	/** inside are the folders in it; the kernel may name them or give their paths too. */
 	inside = $derived.by(() => {
 		const at = this.folder;
@@ -40,14 +38,21 @@ export class Chooser {
 	/** type looks once the person has stopped typing. */
 	type(path: string): void {
 		this.path = path;
-		this.typing = true;
 		clearTimeout(this.#timer);
-		this.#timer = setTimeout(() => void this.#look(path, false), 200);
+		this.#timer = setTimeout(() => void this.settled(), 200);
+	}
+
+	/** settled looks at what was typed, if that is still to be done. */
+	async settled(): Promise<void> {
+		if (this.#timer === undefined) return;
+		clearTimeout(this.#timer);
+		this.#timer = undefined;
+		await this.#look(this.path, false);
 	}
 
 	async look(path: string): Promise<void> {
 		clearTimeout(this.#timer);
-		this.typing = false;
+		this.#timer = undefined;
 		await this.#look(path, true);
 	}
 
@@ -58,12 +63,9 @@ export class Chooser {
 			if (turn !== this.#turn) return;
 			this.folder = folder;
 			this.failure = undefined;
-			this.typing = false;
 			if (write) this.path = folder.display || folder.path;
 		} catch (e) {
-			if (turn !== this.#turn) return;
-			this.failure = failureOf(e);
-			this.typing = false;
+			if (turn === this.#turn) this.failure = failureOf(e);
 		}
 	}
 }
