@@ -58,8 +58,6 @@ describe('a folder that is new', { skip: binary ? false : 'OXIOS_BIN names no bi
 	it('tells agents what to do once it is trusted', async () => {
 		await page.keyboard.press('Enter');
 		await question('~/notes').waitFor({ state: 'detached' });
-		await page.waitForFunction(() => document.activeElement?.tagName === 'TEXTAREA');
-		await page.keyboard.press('Enter');
 		await page.getByText('Follows AGENTS.md').waitFor();
 		const chip = page.getByRole('button', { name: 'Instructions: AGENTS.md' });
 		await chip.click();

@@ -146,8 +146,9 @@ describe('the home', { skip }, () => {
 		await page.getByRole('button', { name: 'Sort these 25 files' }).waitFor();
 		assert.equal(await page.locator('.starters button').count(), 4);
 
-		// Enter on a starter is a run.
+		// Enter on a starter is a run, once the person has said whether they trust the folder.
 		await page.getByRole('button', { name: 'Sort these 25 files' }).press('Enter');
+		await page.getByRole('button', { name: 'Trust it' }).press('Enter');
 		await log().getByText('There are two files here.').waitFor();
 	});
 });
