@@ -5,6 +5,9 @@ import { failureOf, type Failure } from '../../kernel/transport';
 /** From how many characters on pasted text becomes an attachment. */
 export const LONG = 2000;
 
+/** The largest attached text that can become part of the message, in bytes: in a field with more, a browser takes long for each key. */
+export const MOST_TYPED = 1 << 16;
+
 /** The largest text that can be attached, in bytes: what the kernel takes. */
 export const MOST_TEXT = 1 << 20;
 

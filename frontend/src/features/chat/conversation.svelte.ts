@@ -64,10 +64,24 @@ export class Conversation {
 	turns = $derived.by<Turn[]>(() => {
 		const of = new Map<string, Message[]>();
 		for (const m of this.messages) of.set(m.run_id, [...(of.get(m.run_id) ?? []), m]);
-		return this.runs.map((view) => ({ id: view.run.id, view, messages: of.get(view.run.id) ?? [] }));
+		const before = this.#made;
+		this.#made = new Map();
+		return this.runs.map((view) => {
+			const messages = of.get(view.run.id) ?? [];
+			const old = before.get(view.run.id);
+			const same =
+				old?.view === view &&
+				old.messages.length === messages.length &&
+				old.messages.every((m, i) => m === messages[i]);
+			const turn = same ? old : { id: view.run.id, view, messages };
+			this.#made.set(turn.id, turn);
+			return turn;
+		});
 	});
 	changes = $derived(this.runs.flatMap((r) => r.changes));
 
+	/** made are the turns of before: one that did not change is the same, so that an event costs its own turn only. */
+	#made = new Map<string, Turn>();
 	#kernel: Kernel;
 	#waiting: Record<string, Talk> = {};
 	#frame = 0;
