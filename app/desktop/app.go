@@ -126,7 +126,7 @@ func (a *app) startup(ctx context.Context) {
 		a.wctx = ctx
 		fillKept()
 		a.events.start(a.life)
-		mendPage(a.log)
+		mendPage(a.log, a.displayGone)
 		close(a.ready)
 	})
 }
@@ -172,6 +172,16 @@ func (a *app) quit() {
 			}
 		})
 	})
+}
+
+// displayGone ends Oxios in order when its display went away, as at the end of
+// a session: nobody would see it, and a later start shall find nothing in its
+// place.
+func (a *app) displayGone() {
+	a.log.Error("The display is gone, so Oxios ends. What was done up to the last finished step is kept; start it again to go on.")
+	time.AfterFunc(quitPatience, func() { os.Exit(1) })
+	a.close()
+	os.Exit(1)
 }
 
 // quitPatience is how long the window may take to end.

@@ -3,12 +3,15 @@
 package desktop_test
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"oxios/kernel"
@@ -98,6 +101,67 @@ func TestKilledInTheMiddleTheNextStartHasItAll(t *testing.T) {
 		t.Errorf("the chain: got %+v, %v", r, err)
 	}
 	screenshot(t, "after-kill.png")
+}
+
+// ownDisplay starts a screen of its own, and returns its name and what ends it.
+func ownDisplay(t *testing.T) (name string, end func()) {
+	t.Helper()
+	said, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	x := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0", "1280x800x24")
+	x.ExtraFiles = []*os.File{write}
+	if err := x.Start(); err != nil {
+		t.Fatal(err)
+	}
+	end = sync.OnceFunc(func() {
+		_ = x.Process.Kill()
+		_ = x.Wait()
+	})
+	t.Cleanup(end)
+	write.Close()
+	number, err := bufio.NewReader(said).ReadString('\n')
+	if err != nil {
+		t.Fatalf("Xvfb names no display: %v", err)
+	}
+	return ":" + strings.TrimSpace(number), end
+}
+
+func TestDisplayThatDisappearsEndsOxiosInOrderAndNothingIsLost(t *testing.T) {
+	home, folder, env := prepare(t, "mode = \"ask\"\n")
+	display, end := ownDisplay(t)
+	p := begin(t, home, append(slices.Clone(env), "DISPLAY="+display))
+	p.folder = folder
+	p.dial()
+	p.until("the page is there", func() bool { return strings.Contains(p.out.String(), "The page is there") })
+	asked := p.asked(p.say("touch kept.txt").RunID)
+	works := p.say("think for long")
+	p.until("its model answers", func() bool {
+		r, err := p.kernel.Agents.Run(t.Context(), works.RunID)
+		return err == nil && r.Run.State == "running" && len(r.Steps) > 0 && r.Steps[0].State == "started"
+	})
+	end()
+	if code := p.wait(); code != 1 {
+		t.Errorf("got exit code %d, want 1", code)
+	}
+	p.gone()
+	log, err := os.ReadFile(filepath.Join(home, "logs", "desktop.log"))
+	if err != nil || !strings.Contains(string(log), "The display is gone, so Oxios ends.") {
+		t.Errorf("got the log %s, %v; want a line about the display", log, err)
+	}
+
+	again := launch(t, home, env)
+	if a, err := again.kernel.Security.Approval(short(t), asked.ID); err != nil || a.State != "pending" {
+		t.Errorf("the request that waited: got %+v, %v", a, err)
+	}
+	if r, err := again.kernel.Agents.Run(short(t), works.RunID); err != nil || r.Run.State != "interrupted" {
+		t.Errorf("the run that worked: got %+v, %v, want it interrupted", r.Run, err)
+	}
+	if r, err := again.kernel.Security.VerifyAudit(short(t)); err != nil || !r.OK {
+		t.Errorf("the chain: got %+v, %v", r, err)
+	}
 }
 
 func TestHomeOfANewerVersionIsToldInTheWindowAndOpenedOnceItCanBe(t *testing.T) {

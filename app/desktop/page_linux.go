@@ -3,12 +3,14 @@
 package desktop
 
 /*
-#cgo webkit2_41 pkg-config: gtk+-3.0 webkit2gtk-4.1
-#cgo !webkit2_41 pkg-config: gtk+-3.0 webkit2gtk-4.0
+#cgo webkit2_41 pkg-config: gtk+-3.0 webkit2gtk-4.1 x11
+#cgo !webkit2_41 pkg-config: gtk+-3.0 webkit2gtk-4.0 x11
 #include <gtk/gtk.h>
 #include <webkit2/webkit2.h>
+#include <X11/Xlib.h>
 
 extern int oxiosPageEnded(int reason);
+extern void oxiosDisplayGone(void);
 
 static void page_ended(WebKitWebView *view, WebKitWebProcessTerminationReason reason, gpointer data) {
 	if (oxiosPageEnded((int)reason)) webkit_web_view_reload(view);
@@ -29,7 +31,15 @@ static gboolean find_views(gpointer data) {
 	return G_SOURCE_REMOVE;
 }
 
-static void mend_page(void) { g_idle_add(find_views, NULL); }
+static int display_gone(Display *display) {
+	oxiosDisplayGone();
+	return 0;
+}
+
+static void mend_page(void) {
+	g_idle_add(find_views, NULL);
+	XSetIOErrorHandler(display_gone);
+}
 
 static gboolean end_loop(gpointer data) {
 	gtk_main_quit();
@@ -56,16 +66,27 @@ import (
 var pages struct {
 	mu   sync.Mutex
 	log  *slog.Logger
+	gone func() // ends the process when the display went away
 	ends []time.Time
 }
 
 // mendPage has the page loaded again when WebKit's process for it ends. Wails
-// leaves the window frozen then, and the page cannot reload itself.
-func mendPage(log *slog.Logger) {
+// leaves the window frozen then, and the page cannot reload itself. When the X
+// display goes away, gone is called, which must not return: GDK would end the
+// process where it stands.
+func mendPage(log *slog.Logger, gone func()) {
 	pages.mu.Lock()
-	pages.log = log
+	pages.log, pages.gone = log, gone
 	pages.mu.Unlock()
 	C.mend_page()
+}
+
+//export oxiosDisplayGone
+func oxiosDisplayGone() {
+	pages.mu.Lock()
+	gone := pages.gone
+	pages.mu.Unlock()
+	gone()
 }
 
 // oxiosPageEnded is called on GTK's thread. A page that ends five times in a

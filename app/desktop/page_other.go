@@ -12,7 +12,7 @@ import (
 
 // mendPage does nothing: outside of Linux the page has no process that ends
 // without the window.
-func mendPage(*slog.Logger) {}
+func mendPage(*slog.Logger, func()) {}
 
 func endLoop(ctx context.Context) { wails.Quit(ctx) }
 
