@@ -25,6 +25,12 @@ export interface Talk {
 	retry: string;
 }
 
+/**
+ * How often what is said is drawn, in milliseconds. WebKit draws without a graphics card in the window: at every frame
+ * it does nothing else, and keys wait for most of a second.
+ */
+const PACE = 100;
+
 const silence: Talk = { text: '', reasoning: '', tool: '', retry: '' };
 
 /** open reports whether a run has not ended. */
@@ -41,7 +47,7 @@ export interface Turn {
 
 /**
  * Conversation is one session on the screen. It reads the session once and then follows its events;
- * deltas are gathered and shown once a frame.
+ * deltas are gathered and shown once in a PACE.
  */
 export class Conversation {
 	readonly id: string;
@@ -84,7 +90,8 @@ export class Conversation {
 	#made = new Map<string, Turn>();
 	#kernel: Kernel;
 	#waiting: Record<string, Talk> = {};
-	#frame = 0;
+	#timer: ReturnType<typeof setTimeout> | undefined;
+	#shown = 0;
 	#late: Event[] | undefined = [];
 	#reading = 0;
 
@@ -226,11 +233,12 @@ export class Conversation {
 		else if (kind === 'run.tool') t.tool = text;
 		else Object.assign(t, silence, { retry: text });
 		this.#waiting[runID] = t;
-		if (this.#frame === 0) this.#frame = requestAnimationFrame(() => this.#show());
+		this.#timer ??= setTimeout(() => this.#show(), this.#shown + PACE - performance.now());
 	}
 
 	#show(): void {
-		this.#frame = 0;
+		this.#timer = undefined;
+		this.#shown = performance.now();
 		this.talks = { ...this.talks, ...this.#waiting };
 		this.#waiting = {};
 	}
@@ -296,7 +304,7 @@ export class Conversation {
 	}
 
 	close(): void {
-		if (this.#frame !== 0) cancelAnimationFrame(this.#frame);
+		clearTimeout(this.#timer);
 	}
 }
 
