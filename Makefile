@@ -69,8 +69,10 @@ package: toolchain packages-build generated frontend/dist/index.html ## bin/oxio
 package-windows: toolchain packages-windows generated frontend/dist/index.html ## bin/oxios-setup.exe, which nobody has tried on Windows yet
 	build/package/windows.sh $(VERSION) bin/oxios-setup.exe
 
-bench: toolchain bin/oxios ## Measure, each figure beside its peer or limit
+bench: toolchain packages-test frontend/dist/index.html bin/oxios bin/oxios-desktop ## Measure, each figure beside its peer or limit
 	$(BINARIES) go test -run '^$$' -bench . -benchmem -timeout 60m ./...
+	$(BINARIES) $(SCREEN) go test -tags desktoptest -run '^$$' -bench . -benchtime 1x -timeout 20m ./app/desktop
+	$(BINARIES) $(BROWSER) $(NPM) run bench
 
 clean: ## Remove what make built or installed here
 	rm -rf bin frontend/node_modules frontend/wailsjs

@@ -45,7 +45,7 @@ func otherProgram(t *testing.T, env []string, args ...string) {
 	}
 }
 
-func xdotool(t *testing.T, args ...string) string {
+func xdotool(t testing.TB, args ...string) string {
 	t.Helper()
 	out, err := exec.Command("xdotool", args...).Output()
 	if err != nil {
@@ -55,7 +55,7 @@ func xdotool(t *testing.T, args ...string) string {
 }
 
 // homePage shows the composer of a home on which the first start is over.
-func homePage(t *testing.T) (d *driver, p *program, folder, window string) {
+func homePage(t testing.TB) (d *driver, p *program, folder, window string) {
 	t.Helper()
 	home, folder, env := prepare(t, "")
 	d = drive(t, home, env)

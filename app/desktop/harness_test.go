@@ -256,9 +256,19 @@ name = "chat"
 text = "Hello."
 `
 
+// steady is an answer of 40 tokens a second, for half a minute.
+var steady = `
+[[scenario]]
+name = "stream"
+any = ["speak steadily"]
+[[scenario.turn]]
+chunk_ms = 25
+text = """` + strings.Repeat(strings.Repeat("and so it goes on ", 8)+"\n\n", 60) + `"""
+`
+
 // program is a started oxios-desktop.
 type program struct {
-	t      *testing.T
+	t      testing.TB
 	cmd    *exec.Cmd
 	out    *output
 	ended  chan struct{}
@@ -289,7 +299,7 @@ func (o *output) String() string {
 	return o.buf.String()
 }
 
-func binary(t *testing.T, variable string) string {
+func binary(t testing.TB, variable string) string {
 	t.Helper()
 	path := os.Getenv(variable)
 	if path == "" {
@@ -299,9 +309,9 @@ func binary(t *testing.T, variable string) string {
 }
 
 // prepare makes a home, and the environment of a program on it.
-func prepare(t *testing.T, config string) (home, folder string, env []string) {
+func prepare(t testing.TB, config string) (home, folder string, env []string) {
 	t.Helper()
-	list, err := demo.Parse([]byte(script))
+	list, err := demo.Parse([]byte(steady + script))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +332,7 @@ func prepare(t *testing.T, config string) (home, folder string, env []string) {
 
 // open starts the program on a fresh home and waits for its window, its tray
 // icon and its socket.
-func open(t *testing.T, config string) *program {
+func open(t testing.TB, config string) *program {
 	t.Helper()
 	home, folder, env := prepare(t, config)
 	p := launch(t, home, env)
@@ -330,7 +340,7 @@ func open(t *testing.T, config string) *program {
 	return p
 }
 
-func launch(t *testing.T, home string, env []string, args ...string) *program {
+func launch(t testing.TB, home string, env []string, args ...string) *program {
 	t.Helper()
 	p := begin(t, home, env, args...)
 	p.findTray()
@@ -340,7 +350,7 @@ func launch(t *testing.T, home string, env []string, args ...string) *program {
 }
 
 // begin starts the program and waits for nothing.
-func begin(t *testing.T, home string, env []string, args ...string) *program {
+func begin(t testing.TB, home string, env []string, args ...string) *program {
 	t.Helper()
 	for len(trayIcon) > 0 { // of an earlier program
 		<-trayIcon
@@ -606,7 +616,7 @@ func (p *program) gone() {
 	}
 }
 
-func short(t *testing.T) context.Context {
+func short(t testing.TB) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	t.Cleanup(cancel)

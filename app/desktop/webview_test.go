@@ -20,14 +20,14 @@ import (
 
 // driver speaks WebDriver with the WebView of the program as it is shipped.
 type driver struct {
-	t       *testing.T
+	t       testing.TB
 	url     string
 	session string
 }
 
 // drive starts the program under WebKit's driver. A library that is loaded
 // before it lets WebKit accept a driver; the program itself is unchanged.
-func drive(t *testing.T, home string, env []string, args ...string) *driver {
+func drive(t testing.TB, home string, env []string, args ...string) *driver {
 	t.Helper()
 	dir := t.TempDir()
 	shim := filepath.Join(dir, "automation.so")
@@ -84,7 +84,7 @@ func drive(t *testing.T, home string, env []string, args ...string) *driver {
 }
 
 // endOwner ends the program that owns home, if the driver has left it behind.
-func endOwner(t *testing.T, home string) {
+func endOwner(t testing.TB, home string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(home, "run", "owner"))
 	if err != nil {
@@ -218,7 +218,7 @@ func TestDeepLinkReachesThePage(t *testing.T) {
 }
 
 // screenshot keeps the screen as $OXIOS_SCREENS/name, for people to look at.
-func screenshot(t *testing.T, name string) {
+func screenshot(t testing.TB, name string) {
 	t.Helper()
 	dir := os.Getenv("OXIOS_SCREENS")
 	if dir == "" {
