@@ -187,7 +187,7 @@ func (q *quick) startup(ctx context.Context) {
 		q.wctx = ctx
 		fillKept()
 		q.events.start(q.life)
-		mendPage(q.log)
+		mendPage(q.log, func() { os.Exit(1) }) // it owns nothing that could be left half done
 		close(q.ready)
 	})
 }
