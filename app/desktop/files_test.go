@@ -131,6 +131,8 @@ func TestDroppedFilesBecomeAttachmentsAndThePageStays(t *testing.T) {
 		t.Errorf("the page went to %s", after)
 	}
 	screenshot(t, "dropped.png")
+	d.run(`document.querySelector("ul.chips [aria-label^='Work in ']").click()`)
+	p.until("the folder is the one to work in", func() bool { return strings.Count(d.run(chips), "by its path") == 1 })
 }
 
 func TestChangedFileIsOpenedAndShownInItsFolder(t *testing.T) {

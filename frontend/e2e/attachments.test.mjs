@@ -156,6 +156,19 @@ describe('attachments', { skip: binary ? false : 'OXIOS_BIN names no binary' }, 
 		assert.ok(text.text.includes(`This is the folder ${join(dir, 'work', 'ledger')}.`), text.text);
 	});
 
+	it('an attached folder becomes the one to work in', async () => {
+		await button('Attach').click();
+		await page.getByRole('menuitem', { name: 'Folder' }).click();
+		const dialog = page.getByRole('dialog', { name: 'Attach a folder' });
+		await dialog.getByRole('textbox').fill(join(dir, 'work', 'ledger'));
+		await dialog.getByRole('textbox').press('Enter');
+		await button('Work in ledger').click();
+		await chip('ledger').waitFor({ state: 'detached' });
+		await page.getByRole('button', { name: /^Folder: .*ledger$/ }).waitFor();
+		await page.reload();
+		await message().waitFor();
+	});
+
 	it('a picture that the model does not see is refused by name, and a model that sees is offered', async () => {
 		await page.getByRole('button', { name: /^Model: / }).click();
 		await page.getByRole('option', { name: /blind-one/ }).click();

@@ -8,6 +8,7 @@ export const attach = {
 		folderHint: 'The agent learns its path, and looks into it with its tools',
 		folderTitle: 'Attach a folder',
 		folderUse: 'Attach this folder',
+		workIn: (name: string) => `Work in ${name}`,
 		list: 'Attachments',
 		remove: (name: string) => `Remove ${name}`,
 		removeHint: 'Delete removes it',

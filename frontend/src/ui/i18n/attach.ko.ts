@@ -9,6 +9,7 @@ export const attach: typeof en = {
 		folderHint: '에이전트에게 경로를 알리고, 에이전트가 도구로 들여다봅니다',
 		folderTitle: '폴더 첨부',
 		folderUse: '이 폴더 첨부',
+		workIn: (name) => `${name}에서 작업`,
 		list: '첨부',
 		remove: (name) => `${name} 빼기`,
 		removeHint: 'Delete 키로 뺍니다',
