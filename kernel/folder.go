@@ -48,9 +48,9 @@ func (a *ExecAPI) Folder(ctx context.Context, path string) (Folder, error) {
 }
 
 func (k *Kernel) folder(ctx context.Context, path string) (Folder, error) {
-	path, err := filepath.Abs(expandHome(path))
+	path, err := absolute(path)
 	if err != nil {
-		return Folder{}, sys.Errorf(sys.CodeInvalid, "%q is not a path: %w.", path, err)
+		return Folder{}, err
 	}
 	f := Folder{Path: path, Display: shortenHome(path), Entries: []FolderEntry{}}
 	if parent := filepath.Dir(path); parent != path {
@@ -136,11 +136,20 @@ func (k *Kernel) usable(path string) (string, error) {
 	if strings.ContainsRune(path, 0) {
 		return "", sys.Errorf(sys.CodeInvalid, "A folder's name cannot contain a NUL character.")
 	}
-	abs, err := filepath.Abs(expandHome(strings.TrimSpace(path)))
+	abs, err := absolute(strings.TrimSpace(path))
+	if err != nil {
+		return "", err
+	}
+	return abs, k.private(abs)
+}
+
+// absolute returns the path that somebody wrote, absolute and without ~.
+func absolute(path string) (string, error) {
+	abs, err := filepath.Abs(expandHome(path))
 	if err != nil {
 		return "", sys.Errorf(sys.CodeInvalid, "%q is not a path: %w.", path, err)
 	}
-	return abs, k.private(abs)
+	return abs, nil
 }
 
 // private says why a run cannot work in a folder; nil if it can. A link is

@@ -46,12 +46,15 @@ func (a *ExecAPI) Instructions(ctx context.Context, path string) (Instructions, 
 // told returns what a run in a folder is told, nil for nothing: instructions
 // count only where the person trusts the folder that holds them.
 func (k *Kernel) told(ctx context.Context, folder string) (*Instructions, error) {
+	if trust, err := k.trust(ctx, folder); err != nil || trust != FolderTrusted {
+		return nil, err // nothing of it is read
+	}
 	in := k.instructions(folder)
 	if in.Name == "" {
 		return nil, nil
 	}
-	for _, at := range []string{folder, filepath.Dir(in.Path)} {
-		if trust, err := k.trust(ctx, at); err != nil || trust != FolderTrusted {
+	if holder := filepath.Dir(in.Path); holder != folder {
+		if trust, err := k.trust(ctx, holder); err != nil || trust != FolderTrusted {
 			return nil, err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -50,9 +49,9 @@ func (a *SecurityAPI) TrustFolder(ctx context.Context, path, trust string) (Fold
 		if !slices.Contains([]string{FolderTrusted, FolderDeclined, ""}, trust) {
 			return Folder{}, sys.Errorf(sys.CodeInvalid, "%q cannot be said of a folder: it is trusted, declined, or nothing.", trust)
 		}
-		abs, err := filepath.Abs(expandHome(strings.TrimSpace(path)))
+		abs, err := absolute(strings.TrimSpace(path))
 		if err != nil {
-			return Folder{}, sys.Errorf(sys.CodeInvalid, "%q is not a path: %w.", path, err)
+			return Folder{}, err
 		}
 		if trust != "" { // what is gone, or was moved behind a wall, can still be forgotten
 			if abs, err = a.k.checkFolder(abs); err != nil {

@@ -314,16 +314,12 @@ func (s *Store) UpdateRun(tx *Tx, id string, p RunPatch) error {
 
 // instructionsJSON encodes what a run was told; the text stays in its file.
 func instructionsJSON(in *Instructions) (any, error) {
-	if in == nil {
-		return nil, nil
+	if in != nil {
+		short := *in
+		short.Text = ""
+		in = &short
 	}
-	short := *in
-	short.Text = ""
-	text, err := json.Marshal(short)
-	if err != nil {
-		return nil, fmt.Errorf("encode instructions: %w", err)
-	}
-	return string(text), nil
+	return nullJSON(in)
 }
 
 // account puts what a run has cost since its last update into the account of
