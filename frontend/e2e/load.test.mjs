@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { visit } from './machine.mjs';
 import { binary, oxios, passFirstStart } from './oxios.mjs';
 import { browser } from './serve.mjs';
 
@@ -20,7 +21,7 @@ const fill = (home) =>
 	});
 
 describe('a home of years', { skip: binary ? false : 'OXIOS_BIN names no binary' }, () => {
-	let o, chrome, page, errors;
+	let o, chrome, page;
 
 	const message = () => page.getByRole('textbox', { name: 'Message' });
 	const log = () => page.getByRole('log', { name: 'Conversation' });
@@ -47,26 +48,17 @@ describe('a home of years', { skip: binary ? false : 'OXIOS_BIN names no binary'
 	}
 
 	before(async () => {
-		errors = [];
 		o = await oxios(join(here, 'testdata', 'load.toml'));
 		await fill(o.home);
 		chrome = await browser();
-		const context = await chrome.newContext({
-			viewport: { width: 1280, height: 800 },
-			locale: 'en',
-			permissions: ['clipboard-read', 'clipboard-write'],
-		});
-		context.setDefaultTimeout(20_000);
-		page = await context.newPage();
-		page.on('pageerror', (e) => errors.push(e.message));
-		await page.goto(await o.serve());
+		page = await visit(chrome, await o.serve(), { permissions: ['clipboard-read', 'clipboard-write'] });
 		await passFirstStart(page);
 	});
 	after(async () => {
 		await chrome?.close();
 		await o?.end();
 	});
-	afterEach(() => assert.deepEqual(errors, [], 'errors in the page'));
+	afterEach(() => assert.deepEqual(page?.errors ?? [], [], 'errors in the page'));
 
 	it('2,000 conversations: the newest at once, the oldest by name, by words and by the page', async () => {
 		await line('The long conversation').waitFor();
