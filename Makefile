@@ -17,7 +17,8 @@ NPM := npm --prefix frontend
 LDFLAGS := -s -w -X main.version=$(VERSION)
 DESKTOP := desktop,production,webkit2_41
 # A session bus and a screen of their own: the tests never touch the tray, the windows or the notifications of the person who runs them.
-SCREEN := env --unset=WAYLAND_DISPLAY NO_AT_BRIDGE=1 dbus-run-session -- xvfb-run --auto-servernum --server-args='-screen 0 1600x1000x24'
+# The screen stays between two tests: one that begins anew when its last window closes throws out whoever comes in just then.
+SCREEN := env --unset=WAYLAND_DISPLAY NO_AT_BRIDGE=1 dbus-run-session -- xvfb-run --auto-servernum --server-args='-screen 0 1600x1000x24 -noreset'
 BINARIES := OXIOS_BIN=$(CURDIR)/bin/oxios OXIOS_DESKTOP_BIN=$(CURDIR)/bin/oxios-desktop OXIOS_DESKTOP_DEV_BIN=$(CURDIR)/bin/test/oxios-desktop-dev
 BROWSER = OXIOS_CHROMIUM="$$(command -v chromium chromium-browser google-chrome google-chrome-stable | head -n 1)"
 

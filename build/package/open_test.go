@@ -69,7 +69,8 @@ func (d *desk) quit() {
 		if pid != "" {
 			_ = exec.Command("kill", "-TERM", pid).Run()
 		}
-		return pid == ""
+		// The window manager lists a window for a moment after its process: it is not the next one's.
+		return pid == "" && len(d.windows()) == 0
 	})
 }
 
@@ -89,9 +90,20 @@ func (d *desk) does(name string, args ...string) {
 	d.t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), d.vars...)
+	said, err := os.Create(filepath.Join(d.t.TempDir(), "said"))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer said.Close()
+	cmd.Stdout, cmd.Stderr = said, said
 	if err := cmd.Start(); err != nil {
 		d.t.Fatalf("%s: %v", name, err)
 	}
+	d.t.Cleanup(func() {
+		if text, _ := os.ReadFile(said.Name()); d.t.Failed() && len(text) > 0 {
+			d.t.Logf("%s %s said:\n%s", name, strings.Join(args, " "), text)
+		}
+	})
 	go func() { _ = cmd.Wait() }() // xdg-open lives as long as what it started
 }
 

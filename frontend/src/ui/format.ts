@@ -8,6 +8,14 @@ export function money(usd: number): string {
 	return `$${usd.toFixed(2)}`;
 }
 
+/** paid says what calls cost; a part whose price nobody knows is named. */
+export function paid(cost: { usd: number; free?: boolean; unknown?: boolean }): string {
+	const t = i18n.t.chat;
+	if (cost.free) return t.free;
+	if (cost.unknown && cost.usd === 0) return t.priceUnknown;
+	return money(cost.usd) + (cost.unknown ? ` + ${t.priceUnknown}` : '');
+}
+
 /** price of a million tokens. */
 export function price(usd: number): string {
 	return `$${usd.toFixed(usd !== 0 && usd < 0.1 ? 3 : 2)}`;
