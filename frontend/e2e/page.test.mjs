@@ -129,6 +129,20 @@ describe('approval', () => {
 		);
 	});
 
+	it('keeps a place to read the command in, at 200 % in a window of 900 by 600', async () => {
+		await open('&scene=empty');
+		await page.setViewportSize({ width: 450, height: 300 });
+		await say('Now push it.');
+		const command = card().locator('pre').first();
+		await command.scrollIntoViewIfNeeded();
+		const seen = await command.boundingBox();
+		const log = await page.getByRole('log', { name: 'Conversation' }).boundingBox();
+		assert.ok(seen.height > 20 && seen.y >= log.y && seen.y + 20 <= log.y + log.height, JSON.stringify({ seen, log }));
+		// Chosen to be seen, not only to be in the page: what covers it would be hit instead.
+		const { x, y } = { x: seen.x + 20, y: seen.y + 12 };
+		assert.ok(await command.evaluate((e, at) => e.contains(document.elementFromPoint(at.x, at.y)), { x, y }));
+	});
+
 	it('the status line leads to the inbox, and a key to the conversation that waits', async () => {
 		await open();
 		await page.getByRole('contentinfo', { name: 'Status' }).getByText('4 wait for you').click();
