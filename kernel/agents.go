@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
+	"oxios/kernel/agent"
 	"oxios/kernel/event"
+	"oxios/kernel/schedule"
 	"oxios/kernel/security"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
@@ -56,14 +59,26 @@ type Process struct {
 	ParentID   string     `json:"parent_id,omitempty"`
 	SessionID  string     `json:"session_id"`
 	State      RunState   `json:"state"`
-	Tool       string     `json:"tool,omitempty"` // what it is doing
+	Tool       string     `json:"tool,omitempty"`  // what it is doing: the open step's tool, or its model
+	Doing      string     `json:"doing,omitempty"` // that step in one line
+	DoingKO    string     `json:"doing_ko,omitempty"`
+	Depth      int        `json:"depth"`
+	Priority   string     `json:"priority"`
+	Profile    string     `json:"profile"` // its rights
 	Turns      int        `json:"turns"`
 	Cost       Cost       `json:"cost"`
 	Folder     string     `json:"folder"`
 	Model      string     `json:"model"`
+	Provider   string     `json:"provider"`
 	AgeMS      int64      `json:"age_ms"`
+	CreatedAt  time.Time  `json:"created_at"`
 	StartedAt  *time.Time `json:"started_at,omitempty"`
+	EndedAt    *time.Time `json:"ended_at,omitempty"`
+	EndReason  string     `json:"end_reason,omitempty"`
+	Error      *sys.Error `json:"error,omitempty"`       // why it failed
 	WaitingFor string     `json:"waiting_for,omitempty"` // the approval's title
+	WaitingKO  string     `json:"waiting_for_ko,omitempty"`
+	Orphan     bool       `json:"orphan,omitempty"` // its parent ended before it did
 }
 
 // RunResult is what came of a run.
@@ -72,6 +87,7 @@ type RunResult struct {
 	SessionID    string          `json:"session_id"`
 	RunID        string          `json:"run_id"`
 	AgentID      string          `json:"agent_id"` // the same as run_id: an agent is its run
+	Name         string          `json:"name"`
 	State        RunState        `json:"state"`
 	Status       string          `json:"status,omitempty"` // how the answer came about: "" as it should, forced by the limit of turns, cut
 	PhaseReached string          `json:"phase_reached"`    // chat, until work follows the protocol
@@ -138,13 +154,13 @@ func (a *AgentsAPI) List(ctx context.Context, q ProcessQuery) ([]Process, error)
 		if err != nil {
 			return nil, err
 		}
+		if a.who.Kind == sys.KindAgent { // it sees itself and what it has forked
+			list = family(list, a.who.ID)
+		}
 		out := []Process{}
 		for _, r := range list {
 			if r = a.k.unwritten.over(r); r.State.Ended() && !q.All {
 				continue
-			}
-			if a.who.Kind == sys.KindAgent && r.ID != a.who.ID {
-				continue // an agent sees itself; its children come with forks
 			}
 			p, err := a.k.process(ctx, r)
 			if err != nil {
@@ -159,7 +175,8 @@ func (a *AgentsAPI) List(ctx context.Context, q ProcessQuery) ([]Process, error)
 func (k *Kernel) process(ctx context.Context, r Run) (Process, error) {
 	p := Process{
 		ID: r.ID, PID: r.PID, Name: r.Name, ParentID: r.ParentID, SessionID: r.SessionID, State: r.State, Turns: r.Turns,
-		Cost: r.Cost, Folder: shortenHome(r.Folder), Model: r.Model, StartedAt: r.StartedAt,
+		Cost: r.Cost, Folder: shortenHome(r.Folder), Model: r.Model, Provider: r.Provider, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
+		Depth: r.Depth, Priority: schedule.Priority(r.Priority).String(), Profile: r.Profile, EndReason: r.EndReason, Error: r.Error, Orphan: r.Orphan,
 	}
 	end := k.clock.Now()
 	if r.EndedAt != nil {
@@ -175,13 +192,14 @@ func (k *Kernel) process(ctx context.Context, r Run) (Process, error) {
 	}
 	for _, s := range slices.Backward(steps) {
 		if s.State != store.StepClosed {
-			p.Tool = s.Name
+			v := agent.View(s)
+			p.Tool, p.Doing, p.DoingKO = s.Name, v.Title, v.TitleKO
 			break
 		}
 	}
 	waiting, err := k.approvals.List(ctx, security.ApprovalQuery{RunID: r.ID, State: security.ApprovalPending})
 	if len(waiting) > 0 {
-		p.WaitingFor = waiting[0].Request.Title
+		p.WaitingFor, p.WaitingKO = waiting[0].Request.Title, waiting[0].Request.TitleKO
 	}
 	return p, err
 }
@@ -189,6 +207,13 @@ func (k *Kernel) process(ctx context.Context, r Run) (Process, error) {
 // Run returns one run with its steps and what it changed.
 func (a *AgentsAPI) Run(ctx context.Context, id string) (RunView, error) {
 	return guard(ctx, a.caller, action{call: "agents.run", resource: "run:" + id}, func(ctx context.Context) (RunView, error) {
+		id, err := a.k.runID(ctx, id)
+		if err == nil {
+			err = a.below(ctx, id)
+		}
+		if err != nil {
+			return RunView{}, err
+		}
 		r, err := a.k.run(ctx, id)
 		if err != nil {
 			return RunView{}, err
@@ -206,8 +231,15 @@ func (a *AgentsAPI) Run(ctx context.Context, id string) (RunView, error) {
 // names its approvals.
 func (a *AgentsAPI) Wait(ctx context.Context, id string) (RunResult, error) {
 	return guard(ctx, a.caller, action{call: "agents.wait", resource: "run:" + id}, func(ctx context.Context) (RunResult, error) {
+		id, err := a.k.runID(ctx, id)
+		if err == nil {
+			err = a.below(ctx, id)
+		}
+		if err != nil {
+			return RunResult{}, err
+		}
 		back := sys.Park(ctx)
-		err := a.k.runs.Wait(ctx, id)
+		err = a.k.runs.Wait(ctx, id)
 		back()
 		if err != nil {
 			return RunResult{}, err
@@ -221,7 +253,7 @@ func (k *Kernel) result(ctx context.Context, id string) (RunResult, error) {
 	if err != nil {
 		return RunResult{}, err
 	}
-	res := RunResult{SessionID: r.SessionID, RunID: r.ID, AgentID: r.ID, State: r.State, PhaseReached: "chat", Error: r.Error, Cost: r.Cost, Changes: []ChangeSummary{}}
+	res := RunResult{SessionID: r.SessionID, RunID: r.ID, AgentID: r.ID, Name: r.Name, State: r.State, PhaseReached: "chat", Error: r.Error, Cost: r.Cost, Changes: []ChangeSummary{}}
 	msgs, err := k.store.Messages(ctx, r.SessionID)
 	if err != nil {
 		return res, err
@@ -245,42 +277,47 @@ func (k *Kernel) result(ctx context.Context, id string) (RunResult, error) {
 	return res, err
 }
 
-// Kill stops a run: its model stream is closed and its commands are ended. It
-// returns when the run has ended, within 5 seconds.
-func (a *AgentsAPI) Kill(ctx context.Context, id string) error {
-	_, err := guard(ctx, a.caller, action{call: "agents.kill", resource: "run:" + id}, func(ctx context.Context) (struct{}, error) {
+// Kill stops a run and all that it has forked: their model streams are closed
+// and their commands are ended. It returns when the run has ended, within 5
+// seconds. An agent stops those alone that it has forked.
+func (a *AgentsAPI) Kill(ctx context.Context, id string) (Killed, error) {
+	return guard(ctx, a.caller, action{call: "agents.kill", resource: "run:" + id}, func(ctx context.Context) (Killed, error) {
 		id, err := a.k.runID(ctx, id)
+		if err == nil {
+			err = a.below(ctx, id)
+		}
 		if err != nil {
-			return struct{}{}, err
+			return Killed{}, err
 		}
-		if a.k.runs.Kill(id) {
-			within, cancel := context.WithTimeout(ctx, 5*time.Second)
-			defer cancel()
-			if err := a.k.runs.Wait(within, id); err != nil {
-				return struct{}{}, sys.Errorf(sys.CodeTimeout, "The run was told to stop, but has not ended within 5 seconds.").WithHint("Look at `oxios ps`.")
+		told := a.k.runs.Kill(id, agent.ErrStopped)
+		if len(told) == 0 {
+			return Killed{Runs: 1}, a.k.endIdle(ctx, id)
+		}
+		within, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		for _, one := range told {
+			if err := a.k.runs.Wait(within, one); err != nil {
+				return Killed{}, sys.Errorf(sys.CodeTimeout, "The run was told to stop, but has not ended within 5 seconds.").WithHint("Look at `oxios ps`.")
 			}
-			return struct{}{}, nil
 		}
-		return struct{}{}, a.k.endIdle(ctx, id)
+		return Killed{Runs: len(told)}, nil
 	})
-	return err
 }
 
 // runID accepts a run's id or its pid.
 func (k *Kernel) runID(ctx context.Context, id string) (string, error) {
-	list, err := k.store.Runs(ctx, store.RunQuery{Open: true})
-	if err != nil {
-		return "", err
-	}
-	for _, r := range list {
-		if r.ID == id || fmt.Sprint(r.PID) == id {
-			return r.ID, nil
+	if pid, err := strconv.ParseInt(id, 10, 64); err == nil && pid > 0 {
+		list, err := k.store.Runs(ctx, store.RunQuery{PID: pid})
+		if err != nil {
+			return "", err
 		}
+		if len(list) > 0 {
+			return list[0].ID, nil
+		}
+	} else if _, err := k.store.Run(ctx, id); err == nil {
+		return id, nil
 	}
-	if _, err := k.store.Run(ctx, id); err != nil {
-		return "", sys.Errorf(sys.CodeNotFound, "There is no run %q.", id).WithHint("`oxios ps` lists them.")
-	}
-	return id, nil
+	return "", sys.Errorf(sys.CodeNotFound, "There is no run %q.", id).WithHint("`oxios ps` lists them.")
 }
 
 // endIdle stops a run that nobody works on, as one that waits in the journal.
@@ -312,7 +349,7 @@ func (a *AgentsAPI) Pause(ctx context.Context, on bool) (Status, error) {
 // Queued lists the messages of a conversation that wait for its agent.
 func (a *AgentsAPI) Queued(ctx context.Context, sessionID string) ([]Queued, error) {
 	return guard(ctx, a.caller, action{call: "agents.queued", resource: "session:" + sessionID}, func(ctx context.Context) ([]Queued, error) {
-		return a.k.store.Queued(ctx, sessionID)
+		return a.k.store.Queued(ctx, sessionID, "")
 	})
 }
 
@@ -335,7 +372,7 @@ func (a *AgentsAPI) Unqueue(ctx context.Context, id string) error {
 }
 
 func (k *Kernel) publishQueue(ctx context.Context, session string) {
-	if q, err := k.store.Queued(ctx, session); err == nil {
+	if q, err := k.store.Queued(ctx, session, ""); err == nil {
 		k.publish(event.QueueChanged, scope{sessionID: session}, q)
 	}
 }

@@ -206,7 +206,7 @@ func TestWhatJoinedARunIsSaidAgainWithIt(t *testing.T) {
 	}
 	c.Wait(out.RunID)
 	again := c.Say("", insteadOf(out.RunID))
-	if err := c.Person().Agents.Kill(t.Context(), again.RunID); err != nil {
+	if _, err := c.Person().Agents.Kill(t.Context(), again.RunID); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := c.Person().Agents.Run(t.Context(), again.RunID); err != nil || r.Run.Text != "push it\n\nbut to a branch" {
@@ -236,7 +236,7 @@ func TestBranchStaysWhileAnAgentIsAtWork(t *testing.T) {
 	if _, err := person.State.BranchSession(t.Context(), eins); err != nil {
 		t.Error(err)
 	}
-	if err := person.Agents.Kill(t.Context(), live.RunID); err != nil {
+	if _, err := person.Agents.Kill(t.Context(), live.RunID); err != nil {
 		t.Fatal(err)
 	}
 	if v, err := person.State.ChooseBranch(t.Context(), one); err != nil || v.Session.HeadID != one {
@@ -250,7 +250,7 @@ func TestContinueGoesOnBehindItsRun(t *testing.T) {
 	c.say("one")
 	cut := c.Say("wait", func(m *kernel.Submit) { m.SessionID = c.id })
 	c.Until("the answer begins", func() bool { return c.view().Session.State == "running" })
-	if err := c.Person().Agents.Kill(t.Context(), cut.RunID); err != nil {
+	if _, err := c.Person().Agents.Kill(t.Context(), cut.RunID); err != nil {
 		t.Fatal(err)
 	}
 	c.say("instead", insteadOf(cut.RunID))

@@ -34,6 +34,10 @@ type Config struct {
 	MaxToolCalls       int              `toml:"max_tool_calls" json:"max_tool_calls" default:"25" min:"1" max:"500" doc:"Model calls with tools in one run, before it is asked for its answer."`
 	MaxToolConcurrency int              `toml:"max_tool_concurrency" json:"max_tool_concurrency" default:"10" min:"1" max:"100" doc:"Tools of one run that may run at once."`
 	MaxConcurrent      int              `toml:"max_concurrent" json:"max_concurrent" default:"5" min:"1" max:"1000" doc:"Runs that may work at once. Takes effect at the next start."`
+	OldestFirst        bool             `toml:"oldest_first" json:"oldest_first" default:"false" doc:"Of runs that wait for a place the oldest of a priority goes first, not the newest. Takes effect at the next start."`
+	MaxDepth           int              `toml:"max_depth" json:"max_depth" default:"4" min:"0" max:"16" doc:"How deep agents may fork agents; 0 lets none fork."`
+	MaxChildren        int              `toml:"max_children" json:"max_children" default:"32" min:"0" max:"1000" doc:"How many agents one agent may fork."`
+	MaxRunTimeS        int              `toml:"max_run_time_s" json:"max_run_time_s" default:"0" min:"0" max:"604800" doc:"Seconds after which a run is ended; 0 is no limit. Time in which it waits counts."`
 	ExecTimeoutS       int              `toml:"exec_timeout_s" json:"exec_timeout_s" default:"120" min:"1" max:"86400" doc:"Seconds after which a command is ended, unless its call says otherwise."`
 	MaxMemoryMB        int              `toml:"max_memory_mb" json:"max_memory_mb" default:"4096" min:"16" max:"1048576" doc:"Memory in MB above which a command is ended."`
 	RequestsPerMinute  int              `toml:"requests_per_minute" json:"requests_per_minute" default:"0" min:"0" max:"100000" doc:"Model calls a minute for each provider; 0 is no limit."`

@@ -96,7 +96,7 @@ func (a *StateAPI) DiscardSession(ctx context.Context, id string) (Deletion, err
 
 // discard hides a conversation from everybody.
 func (k *Kernel) discard(ctx context.Context, id string) (Deletion, error) {
-	if k.runs.inSession(id) != "" {
+	if len(k.runs.allIn(id)) > 0 {
 		return Deletion{}, sys.Errorf(sys.CodeBusy, "A run of this conversation is still going. Nothing was deleted.").WithHint("Stop it first.")
 	}
 	d, err := k.deletion(ctx, id)

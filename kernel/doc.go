@@ -17,6 +17,7 @@
 //	state.go      sessions and messages; branch.go: their branches
 //	attach.go     what a person attaches; attach_file.go: how it is read and kept; attach_say.go: what a model gets of it
 //	agents.go     runs; runs.go: which are live; launch.go: from a message to a running agent; history.go: what its model reads
+//	fork.go       agents that agents start; resume.go: what goes on after a crash
 //	inbox.go      what waits and what ended unseen; quiet.go: hours without notices
 //	security.go   approvals, policy, tools, audit; trust.go: which folders the person trusts; instructions.go: what they tell agents
 //	exec.go       commands; exec_card.go: as a person sees them; exec_jobs.go: in the background
@@ -27,5 +28,5 @@
 //	autostart.go  starting with the system; page.go: the address of the page that serve shows
 //
 // A package may import: sys, event, store, llm, sandbox, document,
-// limit, security, agent. Tools and faces import this package, never the other way round.
+// limit, schedule, security, agent. Tools and faces import this package, never the other way round.
 package kernel

@@ -413,7 +413,7 @@ func TestBackgroundCommandOutlivesItsRunUnlessThatIsStopped(t *testing.T) {
 	}
 	out := k.Say("hang", auto)
 	k.Until("the second one runs", func() bool { return running() == 2 })
-	if err := k.Person().Agents.Kill(t.Context(), out.RunID); err != nil {
+	if _, err := k.Person().Agents.Kill(t.Context(), out.RunID); err != nil {
 		t.Fatal(err)
 	}
 	k.Until("it is ended with its run", func() bool { return running() == 1 })

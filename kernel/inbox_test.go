@@ -70,20 +70,6 @@ func TestInboxHoldsWhatWaitsFailedAndFinishedAlsoAfterARestart(t *testing.T) {
 	}
 }
 
-func TestRunThatAStopInterruptedIsInTheInbox(t *testing.T) {
-	t.Parallel()
-	k := open(t, kerneltest.Script(inboxScript))
-	run := k.Say("wait for ever").RunID
-	k.Until("it is at work", func() bool {
-		v, err := k.Person().Agents.Run(t.Context(), run)
-		return err == nil && len(v.Steps) > 0 && v.Steps[0].State == "started"
-	})
-	k.Restart()
-	if in, _ := inboxOf(t, k, false); len(in.Failed) != 1 || in.Failed[0].Run.ID != run || in.Failed[0].Run.State != "interrupted" {
-		t.Errorf("got %+v, want the run that was interrupted", in.Failed)
-	}
-}
-
 func TestWhatWasSeenLeavesTheInboxAndEveryFaceHearsOfIt(t *testing.T) {
 	t.Parallel()
 	k := open(t, kerneltest.Script(inboxScript))

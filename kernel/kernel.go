@@ -111,6 +111,7 @@ func (k *Kernel) Run(ctx context.Context) error {
 	close(k.ready)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return k.approvals.Run(ctx) })
+	g.Go(func() error { return k.runs.scheduler.Run(ctx) })
 	g.Go(func() error { return k.watchConfig(ctx) })
 	g.Go(func() error { return k.watchDiscards(ctx) })
 	g.Go(func() error { return k.watchStatus(ctx) })
@@ -135,6 +136,9 @@ func (k *Kernel) Close() error {
 		k.log.Warn("Some runs did not end in time")
 	}
 	k.tryEnds(context.WithoutCancel(k.background))
+	if err := k.store.Write(context.Background(), k.store.PutDown); err != nil {
+		k.log.Warn("Could not note that this ends in order", "error", err)
+	}
 	k.sandbox.Close()
 	k.bus.Close()
 	if _, err := k.purge(context.Background(), nil); err != nil {

@@ -231,7 +231,7 @@ text = "woke"
 			return err == nil && n > 0 && v.Steps[n-1].State == "started" && (text == "think" || v.Steps[n-1].Kind == "tool")
 		})
 		start := time.Now()
-		if err := k.Person().Agents.Kill(t.Context(), out.RunID); err != nil {
+		if _, err := k.Person().Agents.Kill(t.Context(), out.RunID); err != nil {
 			t.Fatal(err)
 		}
 		if took := time.Since(start); took > 3*time.Second {

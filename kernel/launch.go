@@ -76,7 +76,11 @@ func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, e
 		if m.InsteadOf != "" {
 			return Submitted{}, errAtWork()
 		}
-		return k.enqueue(ctx, session, live, m, attached)
+		r, err := k.run(ctx, live)
+		if err != nil {
+			return Submitted{}, err
+		}
+		return k.enqueue(ctx, session, r, m, attached)
 	}
 	choice, err := k.engine.choose(ctx, session.Provider, session.Model)
 	if err != nil {
@@ -175,7 +179,9 @@ func (k *Kernel) sessionFor(ctx context.Context, m Submit, text string, from sco
 	return s, isNew, err
 }
 
-func (k *Kernel) enqueue(ctx context.Context, s Session, live string, m Submit, attached []Attachment) (Submitted, error) {
+// enqueue keeps a message for a run that is at work. What is said to an agent
+// that another one has forked is for that agent alone.
+func (k *Kernel) enqueue(ctx context.Context, s Session, to Run, m Submit, attached []Attachment) (Submitted, error) {
 	if len(attached) > 0 {
 		choice, err := k.engine.choose(ctx, s.Provider, s.Model)
 		if err == nil {
@@ -186,16 +192,19 @@ func (k *Kernel) enqueue(ctx context.Context, s Session, live string, m Submit, 
 		}
 	}
 	q := Queued{ID: sys.NewID(), SessionID: s.ID, Text: m.Text, CreatedAt: k.clock.Now(), Attachments: attached}
+	if to.ParentID != "" {
+		q.RunID = to.ID
+	}
 	if err := k.store.Write(ctx, func(tx *store.Tx) error { return k.store.Enqueue(tx, &q) }); err != nil {
 		return Submitted{}, err
 	}
 	k.publishQueue(ctx, s.ID)
 	// The run may have ended between the look and the write: then nobody else
 	// would take the message up.
-	if !k.runs.Live(live) {
+	if to.ParentID == "" && !k.runs.Live(to.ID) {
 		k.startQueued(s.ID)
 	}
-	return Submitted{RunID: live, SessionID: s.ID, Queued: true, QueueID: q.ID}, nil
+	return Submitted{RunID: to.ID, SessionID: s.ID, Queued: true, QueueID: q.ID}, nil
 }
 
 // retellSession publishes a conversation whose run changed its state.
@@ -212,11 +221,11 @@ func (k *Kernel) launch(run Run, steps []store.Step) error {
 		return err
 	}
 	k.runs.enter(run, mode)
-	err = k.runs.Start(run.ID, func(ctx context.Context) {
+	err = k.runs.Start(agent.Process{ID: run.ID, ParentID: run.ParentID, Priority: run.Priority}, func(ctx context.Context) {
 		k.work(ctx, run, steps)
 		k.runs.leave(run.ID)
 		k.publishStatus()
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && run.ParentID == "" {
 			k.startQueued(run.SessionID)
 		}
 	})
@@ -230,6 +239,16 @@ func (k *Kernel) launch(run Run, steps []store.Step) error {
 // work is the life of one run.
 func (k *Kernel) work(ctx context.Context, run Run, steps []store.Step) {
 	keep := context.WithoutCancel(ctx)
+	if limit := k.config.get().MaxRunTimeS; limit > 0 {
+		began := run.CreatedAt
+		if run.StartedAt != nil {
+			began = *run.StartedAt
+		}
+		late := sys.Errorf(sys.CodeTimeout, "It took longer than the %d seconds that a run may take (max_run_time_s), so it was ended. What was done before is kept.", limit)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, began.Add(time.Duration(limit)*time.Second).Sub(k.clock.Now()), late)
+		defer cancel()
+	}
 	spec, err := k.spec(ctx, run, steps)
 	if err == nil {
 		run, err = k.runner.Execute(ctx, spec)
@@ -286,6 +305,20 @@ func (k *Kernel) exit(tx *store.Tx, run Run) error {
 	if err := k.approvals.CancelRun(tx, run.ID); err != nil {
 		return err
 	}
+	if err := k.store.Orphan(tx, run.ID); err != nil {
+		return err
+	}
+	if run.ParentID != "" {
+		unread, err := k.store.TakeQueued(tx, run.SessionID, run.ID, 0)
+		if err != nil {
+			return err
+		}
+		if len(unread) > 0 {
+			tx.OnCommit(func() {
+				k.raise(sys.Errorf(sys.CodeConflict, "The agent %s ended before it read your message: %s", run.Name, shorten(oneParagraph(unread), 300)))
+			})
+		}
+	}
 	meta := map[string]any{"state": string(run.State), "turns": run.Turns, "reason": run.EndReason, "session_id": run.SessionID, "run_id": run.ID, "node": k.node}
 	_, err := k.audit.Append(tx, k.newEntry("agent:"+run.ID, security.ActionAgentExit, "run:"+run.ID, meta))
 	return err
@@ -300,20 +333,29 @@ func (k *Kernel) tellExit(ctx context.Context, run Run) error {
 	return err
 }
 
+// oneParagraph is what some messages say, on one line.
+func oneParagraph(list []store.Queued) string {
+	var words []string
+	for _, q := range list {
+		words = append(words, strings.Fields(q.Text)...)
+	}
+	return strings.Join(words, " ")
+}
+
 // viaQueue is the face of messages that came too late for the run before.
 const viaQueue = "queue"
 
 // startQueued starts a run for messages that came too late for the last one.
 func (k *Kernel) startQueued(session string) {
 	ctx := k.background
-	q, err := k.store.Queued(ctx, session)
+	q, err := k.store.Queued(ctx, session, "")
 	if err != nil || len(q) == 0 {
 		return
 	}
 	var texts, attached []string
 	err = k.store.Write(ctx, func(tx *store.Tx) (err error) {
 		texts, attached = nil, nil
-		q, err = k.store.TakeQueued(tx, session, 0)
+		q, err = k.store.TakeQueued(tx, session, "", 0)
 		for _, m := range q {
 			texts = append(texts, m.Text)
 			attached = append(attached, idsOf(m.Attachments)...)
@@ -391,42 +433,15 @@ func (k *Kernel) spec(ctx context.Context, run Run, steps []store.Step) (agent.S
 		}),
 		ContextLength: chosen.contextLength, MaxTurns: cfg.MaxToolCalls, MaxConcurrent: cfg.MaxToolConcurrency, Demo: chosen.demo,
 		Started: func() { k.retellSession(k.background, run.SessionID) },
-		Gate:    k.runs.gate.pass,
+		Gate:    k.runs.pass(run.ID),
 		Queued: func(tx *store.Tx) ([]store.Queued, error) {
-			return k.store.TakeQueued(tx, run.SessionID, 0)
-		},
-	}, nil
-}
-
-// takeUp goes on with what an earlier process left. A run that waits for a
-// person goes on waiting; others were interrupted and can be continued.
-func (k *Kernel) takeUp(ctx context.Context) error {
-	for _, r := range k.left {
-		steps, err := k.store.Steps(ctx, r.ID)
-		if err != nil {
-			return fmt.Errorf("read the steps of run %s: %w", r.ID, err)
-		}
-		if waitsFirst(steps) {
-			if err := k.launch(r, steps); err != nil {
-				k.log.Error("Could not take up a run", "run_id", r.ID, "error", err)
+			if run.ParentID != "" {
+				return k.store.TakeQueued(tx, run.SessionID, run.ID, 0)
 			}
-			continue
-		}
-		if err := k.endRun(ctx, r, store.RunInterrupted, "Oxios stopped in the middle of it. All finished steps are kept.", nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// waitsFirst reports whether the first open step of a run waits for a person.
-func waitsFirst(steps []store.Step) bool {
-	for _, s := range steps {
-		if s.State != store.StepClosed {
-			return s.State == store.StepWaiting
-		}
-	}
-	return false
+			return k.store.TakeQueued(tx, run.SessionID, "", 0)
+		},
+		Again: func(ctx context.Context, s store.Step) bool { return k.again(ctx, s) },
+	}, nil
 }
 
 func (k *Kernel) loadPaused(ctx context.Context) error {

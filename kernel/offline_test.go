@@ -129,7 +129,7 @@ func TestMessageThatWaitsForTheNetworkIsStopped(t *testing.T) {
 	f := openFar(t)
 	out := f.Say("Show me the folder")
 	f.waiting(t, 1)
-	if err := f.Person().Agents.Kill(t.Context(), out.RunID); err != nil {
+	if _, err := f.Person().Agents.Kill(t.Context(), out.RunID); err != nil {
 		t.Fatal(err)
 	}
 	if r := f.Wait(out.RunID); r.State != "stopped" {

@@ -90,7 +90,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	k.sandbox = sandbox.New(sandbox.Config{Helper: o.Helper, Log: o.Log, CacheDir: filepath.Join(o.Home, "cache"), Env: k.hostEnv})
 	k.engine = newEngine(k)
 	k.runner = &agent.Runner{Store: k.store, Bus: k.bus, Log: o.Log, Clock: o.Clock}
-	k.runs = newRuns(cfg.MaxConcurrent)
+	k.runs = newRuns(cfg)
 	k.unwritten = newUnwritten()
 	if err = k.loadPaused(ctx); err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"oxios/kernel/agent"
+	"oxios/kernel/schedule"
 	"oxios/kernel/security"
 	"oxios/kernel/sys"
 )
@@ -55,7 +56,8 @@ func (g *gate) pass(ctx context.Context) error {
 // runs is the kernel's view of the runs that somebody works on.
 type runs struct {
 	*agent.Supervisor
-	gate gate
+	scheduler *schedule.Scheduler
+	gate      gate
 
 	mu   sync.Mutex
 	live map[string]*liveRun
@@ -65,20 +67,55 @@ type runs struct {
 type liveRun struct {
 	scope   scope
 	profile string
-	waiting int // open approvals
+	parent  string
+	gate    *gate // closed while this run is paused
+	waiting int   // open approvals
 }
 
-func newRuns(concurrent int) *runs {
-	return &runs{Supervisor: agent.NewSupervisor(concurrent), gate: gate{open: closedChan()}, live: map[string]*liveRun{}}
+// places lets the supervisor's runs work in the places of the scheduler.
+type places struct{ *schedule.Scheduler }
+
+func (p places) Acquire(ctx context.Context, id string, priority int) (agent.Slot, error) {
+	return p.Scheduler.Acquire(ctx, id, schedule.Priority(priority))
+}
+
+func newRuns(cfg Config) *runs {
+	r := &runs{gate: gate{open: closedChan()}, live: map[string]*liveRun{}}
+	r.scheduler = schedule.New(schedule.Config{Concurrent: cfg.MaxConcurrent, OldFirst: cfg.OldestFirst, Dead: func(id string) {
+		r.Kill(id, sys.Errorf(sys.CodeTimeout, "It showed no progress for 5 minutes, so it was ended. What was done before is kept.").
+			WithHint("Continue, or say what should be done differently."))
+	}})
+	r.Supervisor = agent.NewSupervisor(places{r.scheduler})
+	return r
 }
 
 // enter makes a run known, leave forgets it.
 func (r *runs) enter(run Run, mode security.Mode) {
+	own := &gate{open: closedChan()}
+	own.set(run.Paused)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.live[run.ID] = &liveRun{profile: run.Profile, scope: scope{
+	r.live[run.ID] = &liveRun{profile: run.Profile, parent: run.ParentID, gate: own, scope: scope{
 		runID: run.ID, sessionID: run.SessionID, folder: run.Folder, mode: mode, agent: run.Name,
 	}}
+}
+
+// pass blocks while the run, or everything, is paused.
+func (r *runs) pass(id string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		own := r.of(id).gate
+		for own != nil && (own.is() || r.gate.is()) {
+			for _, g := range []*gate{own, &r.gate} {
+				back := sys.Park(ctx)
+				err := g.pass(ctx)
+				back()
+				if err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
 }
 
 func (r *runs) leave(id string) {
@@ -109,16 +146,28 @@ func (r *runs) wait(id string, n int) (before int) {
 	return before
 }
 
-// inSession returns the live run of a conversation, or "".
+// inSession returns the live run that answers in a conversation, or "".
 func (r *runs) inSession(session string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for id, l := range r.live {
-		if l.scope.sessionID == session {
+		if l.scope.sessionID == session && l.parent == "" {
 			return id
 		}
 	}
 	return ""
+}
+
+// allIn returns every live run of a conversation, forks included.
+func (r *runs) allIn(session string) (ids []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id, l := range r.live {
+		if l.scope.sessionID == session {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // atWork counts the runs that do not wait for a person.

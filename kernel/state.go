@@ -121,7 +121,7 @@ func (k *Kernel) sessionView(ctx context.Context, id string, whole bool) (Sessio
 	if v.Origin, err = k.origin(ctx, s, tree); err != nil {
 		return v, err
 	}
-	v.Queued, err = k.store.Queued(ctx, s.ID)
+	v.Queued, err = k.store.Queued(ctx, s.ID, "")
 	return v, err
 }
 

@@ -11,6 +11,7 @@ type Syscall struct {
 	Person bool            // only the person: closed to every agent, whatever its rights
 	Audit  security.Action // how the chain names it; "": the person's calls are not recorded, or record themselves
 	Undo   bool            // the effect can be undone
+	Again  bool            // to do it twice is to do it once: a step that a crash cut off is simply done again
 }
 
 // The table. Its order is that of the APIs.
@@ -38,7 +39,10 @@ var syscalls = table(
 	Syscall{Name: "agents.list", Domain: security.DomainAgents, Rights: security.R},
 	Syscall{Name: "agents.run", Domain: security.DomainAgents, Rights: security.R},
 	Syscall{Name: "agents.wait", Domain: security.DomainAgents, Rights: security.R},
-	Syscall{Name: "agents.kill", Domain: security.DomainAgents, Rights: security.X, Person: true, Audit: security.ActionAgentExit},
+	Syscall{Name: "agents.fork", Domain: security.DomainAgents, Rights: security.X, Audit: security.ActionAgentSpawn, Again: true},
+	Syscall{Name: "agents.kill", Domain: security.DomainAgents, Rights: security.X, Audit: security.ActionAgentExit, Again: true},
+	Syscall{Name: "agents.message", Domain: security.DomainAgents, Rights: security.W, Audit: security.ActionOther},
+	Syscall{Name: "agents.pauseRun", Domain: security.DomainAgents, Rights: security.X, Audit: security.ActionConfigChange, Again: true},
 	Syscall{Name: "agents.pause", Domain: security.DomainAgents, Rights: security.X, Person: true, Audit: security.ActionConfigChange},
 	Syscall{Name: "agents.queued", Domain: security.DomainAgents, Rights: security.R},
 	Syscall{Name: "agents.unqueue", Domain: security.DomainAgents, Rights: security.W, Person: true},

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,9 +13,9 @@ import (
 )
 
 func (c *console) psCommand() *cobra.Command {
-	var all bool
+	var all, tree bool
 	cmd := &cobra.Command{
-		Use: "ps", Short: c.t("List the runs of agents", "에이전트의 실행 목록을 봅니다"), Args: c.args(0, 0),
+		Use: "ps", Short: c.t("List the agents that are at work", "일하는 에이전트 목록을 봅니다"), Args: c.args(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := c.connect(cmd.Context())
 			if err != nil {
@@ -25,55 +27,214 @@ func (c *console) psCommand() *cobra.Command {
 				return err
 			}
 			if l.own != nil && len(items) > 0 && !c.json {
-				c.note("%s", c.t("No Oxios is running. Runs that have not ended wait for its next start.", "실행 중인 Oxios가 없습니다. 끝나지 않은 실행은 다음 시작을 기다립니다."))
+				c.note("%s", c.t("No Oxios is running. Runs that have not ended go on at its next start.", "실행 중인 Oxios가 없습니다. 끝나지 않은 실행은 다음에 시작할 때 이어집니다."))
 			}
-			head := []string{"PID", "ID", c.t("STATE", "상태"), c.t("NAME", "이름"), c.t("DOING", "하는 일"), c.t("TURNS", "턴"), c.t("COST", "비용"), c.t("AGE", "경과"), c.t("WAITS FOR", "대기")}
+			deep := map[string]int{}
+			if tree {
+				items, deep = asTree(items)
+			}
+			head := []string{"PID", "ID", c.t("STATE", "상태"), c.t("NAME", "이름"), c.t("DOING", "하는 일"), c.t("TURNS", "턴"), c.t("TOKENS", "토큰"), c.t("COST", "비용"), c.t("AGE", "경과"), c.t("WAITS FOR", "대기")}
 			return list(c, items, c.t("No agent is at work.", "일하는 에이전트가 없습니다."), head, func(p kernel.Process) []string {
 				return []string{
-					strconv.FormatInt(p.PID, 10), tail(p.ID), c.runState(string(p.State)), short(p.Name, 32), p.Tool, strconv.Itoa(p.Turns),
-					c.price(p.Cost), span(time.Duration(p.AgeMS) * time.Millisecond), short(p.WaitingFor, 48),
+					strconv.FormatInt(p.PID, 10), tail(p.ID), c.runState(string(p.State)), strings.Repeat("  ", deep[p.ID]) + short(p.Name, 32),
+					short(c.t(p.Doing, orElse(p.DoingKO, p.Doing)), 40), strconv.Itoa(p.Turns), strconv.Itoa(p.Cost.Input + p.Cost.Output),
+					c.price(p.Cost), span(time.Duration(p.AgeMS) * time.Millisecond), short(c.t(p.WaitingFor, orElse(p.WaitingKO, p.WaitingFor)), 48),
 				}
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, c.t("also those that have ended", "끝난 실행도 봅니다"))
+	cmd.Flags().BoolVar(&all, "all", false, c.t("also those that have ended", "끝난 것도 봅니다"))
+	cmd.Flags().BoolVar(&tree, "tree", false, c.t("each agent below the one that forked it", "각 에이전트를 만든 에이전트 아래에 보입니다"))
 	return c.withJSON(cmd)
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// asTree puts each process below its parent, and says how deep it stands. One
+// whose parent is not in the list stands at the top.
+func asTree(items []kernel.Process) (ordered []kernel.Process, deep map[string]int) {
+	deep = map[string]int{}
+	below := map[string][]kernel.Process{}
+	known := map[string]bool{}
+	for _, p := range items {
+		known[p.ID] = true
+	}
+	for _, p := range items {
+		parent := p.ParentID
+		if !known[parent] {
+			parent = ""
+		}
+		below[parent] = append(below[parent], p)
+	}
+	var add func(parent string, depth int)
+	add = func(parent string, depth int) {
+		list := below[parent]
+		slices.SortFunc(list, func(a, b kernel.Process) int { return int(a.PID - b.PID) })
+		for _, p := range list {
+			deep[p.ID] = depth
+			ordered = append(ordered, p)
+			add(p.ID, depth+1)
+		}
+	}
+	add("", 0)
+	return ordered, deep
+}
+
+// process finds a run by its pid, its id, or a part of it.
+func (c *console) process(cmd *cobra.Command, l *link, name string) (kernel.Process, error) {
+	items, err := l.Agents.List(cmd.Context(), kernel.ProcessQuery{All: true, Limit: 500})
+	if err != nil {
+		return kernel.Process{}, err
+	}
+	for _, p := range items {
+		if strconv.FormatInt(p.PID, 10) == name {
+			return p, nil
+		}
+	}
+	p, err := find(c, c.t("run", "실행"), name, items, func(p kernel.Process) string { return p.ID })
+	if err != nil {
+		return p, sys.AsError(err).WithHint("%s", c.t("`oxios ps` lists them.", "`oxios ps`로 목록을 보세요."))
+	}
+	return p, nil
+}
+
+// withProcess does something with the run that the first argument names.
+func (c *console) withProcess(cmd *cobra.Command, name string, do func(*link, kernel.Process) error) error {
+	l, err := c.connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	p, err := c.process(cmd, l, name)
+	if err != nil {
+		return err
+	}
+	return do(l, p)
 }
 
 func (c *console) killCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "kill ID", Short: c.t("Stop a run", "실행을 멈춥니다"), Args: c.args(1, 1),
-		Long: c.t("Stops a run: its model stream is closed and its commands are ended. The id is that of `oxios ps`,\nits beginning or end, or the pid.",
-			"실행을 멈춥니다. 모델 스트림을 닫고 명령을 끝냅니다. `oxios ps`의 ID나 그 앞뒤 일부, 또는 PID를 쓰세요."),
+		Use: "kill ID", Short: c.t("Stop an agent and all that it has forked", "에이전트와 그것이 만든 에이전트를 모두 멈춥니다"), Args: c.args(1, 1),
+		Long: c.t("Stops an agent and all that it has forked: their model streams are closed and their commands are ended.\nThe id is that of `oxios ps`, its beginning or end, or the pid.",
+			"에이전트와 그것이 만든 에이전트를 모두 멈춥니다. 모델 스트림을 닫고 명령을 끝냅니다.\n`oxios ps`의 ID나 그 앞뒤 일부, 또는 PID를 쓰세요."),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withProcess(cmd, args[0], func(l *link, p kernel.Process) error {
+				killed, err := l.Agents.Kill(cmd.Context(), p.ID)
+				if err != nil {
+					return err
+				}
+				if killed.Runs > 1 {
+					c.printf(c.t("%s was stopped, with %d below it.", "%s과(와) 그 아래 %d개를 멈췄습니다."), tail(p.ID), killed.Runs-1)
+					return nil
+				}
+				c.printf(c.t("%s was stopped.", "%s을(를) 멈췄습니다."), tail(p.ID))
+				return nil
+			})
+		},
+	}
+}
+
+func (c *console) pauseCommand() *cobra.Command {
+	return c.holdCommand("pause", true,
+		c.t("Let an agent, or all of them, begin no new step", "에이전트 하나 또는 전부가 새 단계를 시작하지 않게 합니다"),
+		c.t("%s is paused; `oxios resume` lets it go on.", "%s을(를) 일시 정지했습니다. `oxios resume`으로 이어집니다."),
+		c.t("All agents are paused; `oxios resume` lets them go on.", "모든 에이전트를 일시 정지했습니다. `oxios resume`으로 이어집니다."))
+}
+
+func (c *console) resumeCommand() *cobra.Command {
+	return c.holdCommand("resume", false,
+		c.t("Let what was paused go on", "일시 정지한 것을 이어 갑니다"),
+		c.t("%s goes on.", "%s을(를) 이어 갑니다."),
+		c.t("Agents go on.", "에이전트가 이어서 일합니다."))
+}
+
+func (c *console) holdCommand(word string, on bool, short, one, all string) *cobra.Command {
+	return &cobra.Command{
+		Use: word + " [ID]", Short: short, Args: c.args(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return c.withProcess(cmd, args[0], func(l *link, p kernel.Process) error {
+					if err := l.Agents.PauseRun(cmd.Context(), p.ID, on); err != nil {
+						return err
+					}
+					c.printf(one, tail(p.ID))
+					return nil
+				})
+			}
 			l, err := c.connect(cmd.Context())
 			if err != nil {
 				return err
 			}
 			defer l.close()
-			items, err := l.Agents.List(cmd.Context(), kernel.ProcessQuery{All: true, Limit: 500})
-			if err != nil {
+			if _, err := l.Agents.Pause(cmd.Context(), on); err != nil {
 				return err
 			}
-			id := ""
-			for _, p := range items {
-				if strconv.FormatInt(p.PID, 10) == args[0] {
-					id = p.ID
-				}
-			}
-			if id == "" {
-				p, err := find(c, c.t("run", "실행"), args[0], items, func(p kernel.Process) string { return p.ID })
-				if err != nil {
-					return sys.AsError(err).WithHint("%s", c.t("`oxios ps` lists them.", "`oxios ps`로 목록을 보세요."))
-				}
-				id = p.ID
-			}
-			if err := l.Agents.Kill(cmd.Context(), id); err != nil {
-				return err
-			}
-			c.printf(c.t("%s was stopped.", "%s을(를) 멈췄습니다."), tail(id))
+			c.printf("%s", all)
 			return nil
 		},
+	}
+}
+
+func (c *console) messageCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "message ID TEXT", Short: c.t("Say something to an agent that is at work", "일하는 에이전트에게 말합니다"), Args: c.args(2, -1),
+		Long: c.t("The agent reads it before its next step.", "에이전트는 다음 단계 전에 이것을 읽습니다."),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withProcess(cmd, args[0], func(l *link, p kernel.Process) error {
+				if _, err := l.Agents.Message(cmd.Context(), p.ID, strings.Join(args[1:], " ")); err != nil {
+					return err
+				}
+				c.printf(c.t("%s reads it before its next step.", "%s이(가) 다음 단계 전에 읽습니다."), tail(p.ID))
+				return nil
+			})
+		},
+	}
+}
+
+func (c *console) waitCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "wait ID", Short: c.t("Wait until an agent has ended, and show its answer", "에이전트가 끝날 때까지 기다려 답을 봅니다"), Args: c.args(1, 1),
+		Long: c.t("Exit codes: 0 done, 1 failed or stopped, 3 it waits for an approval and nobody works on it.", "종료 코드: 0 완료, 1 실패 또는 중지, 3 승인을 기다리지만 진행 중이 아님."),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withProcess(cmd, args[0], func(l *link, p kernel.Process) error {
+				r, err := l.Agents.Wait(cmd.Context(), p.ID)
+				if err != nil {
+					return err
+				}
+				if c.json {
+					err = c.writeJSON(r)
+				} else {
+					c.showResult(r)
+				}
+				switch {
+				case err != nil:
+					return err
+				case !r.State.Ended():
+					return exits(exitWaiting)
+				case r.State != "done":
+					return exits(exitFailed)
+				}
+				return nil
+			})
+		},
+	}
+	return c.withJSON(cmd)
+}
+
+// showResult prints what came of a run: its answer, and why it ended otherwise.
+func (c *console) showResult(r kernel.RunResult) {
+	if r.Response != "" {
+		c.printf("%s", safe(strings.TrimRight(r.Response, "\n")))
+	}
+	if r.Error != nil {
+		c.explain(r.Error)
+	} else if r.State != "done" {
+		c.note("%s", c.runState(string(r.State)))
 	}
 }
 

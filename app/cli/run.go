@@ -26,9 +26,10 @@ type runFlags struct {
 	insteadOf                              string // a run, or a part of its id
 	attach                                 []string
 
-	timeout time.Duration
-	noWait  bool
-	trust   bool
+	timeout    time.Duration
+	noWait     bool
+	trust      bool
+	background bool
 }
 
 // runDocument is the line of `oxios run --json`: the result of the run, with
@@ -75,6 +76,7 @@ func (c *console) runCommand() *cobra.Command {
 	fl.DurationVar(&f.timeout, "timeout", 0, c.t("stop it after this `time`, like 90s or 10m", "이 `시간`이 지나면 멈춥니다 (예: 90s, 10m)"))
 	fl.BoolVar(&f.noWait, "no-wait", false, c.t("exit with 3 instead of waiting for an approval", "승인을 기다리지 않고 코드 3으로 끝냅니다"))
 	fl.BoolVar(&f.trust, "trust", false, c.t("trust the folder from now on, and follow its AGENTS.md or CLAUDE.md", "이제부터 폴더를 신뢰하고 그 AGENTS.md나 CLAUDE.md를 따릅니다"))
+	fl.BoolVar(&f.background, "background", false, c.t("return at once; the Oxios that runs goes on with it", "바로 돌아옵니다. 실행 중인 Oxios가 이어서 합니다"))
 	return c.withJSON(cmd)
 }
 
@@ -145,6 +147,9 @@ func (c *console) say(ctx context.Context, args []string, f runFlags) error {
 	if v, err := l.Infra.Config(ctx); err == nil && v.Problem != nil {
 		c.explain(v.Problem)
 	}
+	if f.background && alone {
+		return c.nobodyWorks()
+	}
 	attached, err := c.attach(ctx, l, f.attach)
 	if err != nil {
 		return err
@@ -158,6 +163,13 @@ func (c *console) say(ctx context.Context, args []string, f runFlags) error {
 	})
 	if err != nil {
 		return err
+	}
+	if f.background {
+		if c.json {
+			return c.writeJSON(sent)
+		}
+		c.printf(c.t("%s is at work; `oxios wait %s` shows what comes of it.", "%s이(가) 일합니다. `oxios wait %s`로 결과를 봅니다."), tail(sent.RunID), tail(sent.RunID))
+		return nil
 	}
 	w := &watcher{
 		console: c, link: l, sent: sent, alone: alone, noWait: f.noWait,

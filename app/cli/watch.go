@@ -230,7 +230,7 @@ func (w *watcher) stop(ctx context.Context) {
 	if w.sent.Queued {
 		err = w.link.Agents.Unqueue(ctx, w.sent.QueueID)
 	} else {
-		err = w.link.Agents.Kill(ctx, w.sent.RunID)
+		_, err = w.link.Agents.Kill(ctx, w.sent.RunID)
 	}
 	if code := sys.CodeOf(err); err != nil && code != sys.CodeNotFound && code != sys.CodeConflict {
 		w.note("%s", safe(err.Error())) // the end is told by the caller

@@ -171,6 +171,21 @@ func (a *Agents) Changes(args string) (string, error) {
 	return a.b.call("agents.changes", args)
 }
 
+// Fork takes [f].
+func (a *Agents) Fork(args string) (string, error) {
+	return a.b.call("agents.fork", args)
+}
+
+// PauseRun takes [id, on].
+func (a *Agents) PauseRun(args string) (string, error) {
+	return a.b.call("agents.pauseRun", args)
+}
+
+// Message takes [id, text].
+func (a *Agents) Message(args string) (string, error) {
+	return a.b.call("agents.message", args)
+}
+
 // Inbox takes [all].
 func (a *Agents) Inbox(args string) (string, error) {
 	return a.b.call("agents.inbox", args)

@@ -78,6 +78,9 @@ const long = 4 * time.Second
 // worthTelling reports whether the end of a run is news: one that failed, that
 // took a while, or that was started where nobody waits for it.
 func worthTelling(r kernel.Run) bool {
+	if r.ParentID != "" { // its parent tells what it did
+		return false
+	}
 	switch r.State {
 	case "failed":
 		return true

@@ -96,9 +96,10 @@ type AgentsAPI interface {
 	// at once for a run that nobody works on; one that waits for a person then
 	// names its approvals.
 	Wait(ctx context.Context, id string) (kernel.RunResult, error)
-	// Kill stops a run: its model stream is closed and its commands are ended. It
-	// returns when the run has ended, within 5 seconds.
-	Kill(ctx context.Context, id string) error
+	// Kill stops a run and all that it has forked: their model streams are closed
+	// and their commands are ended. It returns when the run has ended, within 5
+	// seconds. An agent stops those alone that it has forked.
+	Kill(ctx context.Context, id string) (kernel.Killed, error)
 	// Pause stops all agents from beginning a new step, or lets them go on. Steps
 	// that are open finish.
 	Pause(ctx context.Context, on bool) (kernel.Status, error)
@@ -110,6 +111,18 @@ type AgentsAPI interface {
 	// how the run found it to how the run left it. A file that ended as it was is
 	// left out. What commands changed is not in it.
 	Changes(ctx context.Context, runID string) ([]kernel.Change, error)
+	// Fork starts an agent below the one that calls. It returns at once; Wait gives
+	// what came of it. The child works in its parent's folder and mode, with the
+	// same rights or fewer. How deep and how many is bounded by max_depth and
+	// max_children.
+	Fork(ctx context.Context, f kernel.Fork) (kernel.Forked, error)
+	// PauseRun keeps a run, and those that it has forked, from beginning a new step,
+	// or lets them go on. Steps that are open finish. It is remembered: a paused run
+	// stays paused over a restart.
+	PauseRun(ctx context.Context, id string, on bool) error
+	// Message says something to an agent that is at work: it reads it before its
+	// next model call.
+	Message(ctx context.Context, id string, text string) (kernel.Submitted, error)
 	// Inbox returns what waits for the person and the newest 200 runs whose end
 	// they have not seen; with all those that they have seen too. A face that
 	// shows the end of a run says so with MarkSeen, and whoever goes on with a
@@ -413,8 +426,8 @@ func (remote clientAgents) Wait(ctx context.Context, id string) (kernel.RunResul
 	return call[kernel.RunResult](ctx, remote.c, "agents.wait", id)
 }
 
-func (remote clientAgents) Kill(ctx context.Context, id string) error {
-	return do(ctx, remote.c, "agents.kill", id)
+func (remote clientAgents) Kill(ctx context.Context, id string) (kernel.Killed, error) {
+	return call[kernel.Killed](ctx, remote.c, "agents.kill", id)
 }
 
 func (remote clientAgents) Pause(ctx context.Context, on bool) (kernel.Status, error) {
@@ -431,6 +444,18 @@ func (remote clientAgents) Unqueue(ctx context.Context, id string) error {
 
 func (remote clientAgents) Changes(ctx context.Context, runID string) ([]kernel.Change, error) {
 	return call[[]kernel.Change](ctx, remote.c, "agents.changes", runID)
+}
+
+func (remote clientAgents) Fork(ctx context.Context, f kernel.Fork) (kernel.Forked, error) {
+	return call[kernel.Forked](ctx, remote.c, "agents.fork", f)
+}
+
+func (remote clientAgents) PauseRun(ctx context.Context, id string, on bool) error {
+	return do(ctx, remote.c, "agents.pauseRun", id, on)
+}
+
+func (remote clientAgents) Message(ctx context.Context, id string, text string) (kernel.Submitted, error) {
+	return call[kernel.Submitted](ctx, remote.c, "agents.message", id, text)
 }
 
 func (remote clientAgents) Inbox(ctx context.Context, all bool) (kernel.Inbox, error) {
@@ -820,7 +845,7 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 		if err := decode(args, &a0); err != nil {
 			return nil, err
 		}
-		return nil, h.Agents.Kill(ctx, a0)
+		return h.Agents.Kill(ctx, a0)
 	},
 	"agents.pause": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 bool
@@ -849,6 +874,29 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Agents.Changes(ctx, a0)
+	},
+	"agents.fork": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.Fork
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Agents.Fork(ctx, a0)
+	},
+	"agents.pauseRun": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 bool
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return nil, h.Agents.PauseRun(ctx, a0, a1)
+	},
+	"agents.message": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Agents.Message(ctx, a0, a1)
 	},
 	"agents.inbox": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 bool

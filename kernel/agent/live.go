@@ -18,6 +18,7 @@ const frame = 16 * time.Millisecond
 type live struct {
 	bus              *event.Bus
 	runID, sessionID string
+	beat             func()
 
 	mu              sync.Mutex
 	text, reasoning strings.Builder
@@ -28,6 +29,7 @@ type live struct {
 }
 
 func (l *live) delta(d llm.Delta) {
+	l.beat()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {

@@ -111,14 +111,10 @@ func (x *run) resume(ctx context.Context) (ending, bool) {
 	}
 	talk, open := Transcript(x.spec.Steps, x.spec.Say)
 	x.talk = append(x.talk, talk...)
-	for _, s := range x.spec.Steps {
-		if s.Kind != store.StepModel || s.State != store.StepClosed {
-			continue
-		}
-		x.turns++
-		var m ModelStep
-		if json.Unmarshal(s.Result, &m) == nil && m.Text != "" {
-			x.said = append(x.said, m.Text)
+	x.turns = 0
+	for _, s := range x.spec.Steps[:len(x.spec.Steps)-len(open)] {
+		if s.State == store.StepClosed {
+			x.remember(s)
 		}
 	}
 	x.dropOpenModelSteps(ctx)
@@ -138,12 +134,12 @@ func (x *run) resume(ctx context.Context) (ending, bool) {
 			raw = args.Raw
 		}
 		calls[i] = call{ToolCall: llm.ToolCall{ID: s.CallID, Name: s.Name, Args: raw}, step: &open[i], open: x.journal.Open(&open[i])}
-		switch s.State {
-		case store.StepClosed:
+		switch {
+		case s.State == store.StepClosed:
 			var r ToolStep
 			_ = json.Unmarshal(s.Result, &r)
 			results[i] = outcome{kind: s.Outcome, result: Result{Text: resultText(s), Title: sys.Words{EN: r.Title, KO: r.TitleKO}}}
-		case store.StepStarted:
+		case s.State == store.StepStarted && (x.spec.Again == nil || !x.spec.Again(ctx, s)):
 			results[i] = outcome{kind: store.OutcomeUnknown, result: Result{Text: unknownText}}
 			results[i].fatal = x.closeStep(context.WithoutCancel(ctx), calls[i].open, store.OutcomeUnknown, mustJSON(ToolStep{Text: unknownText}), nil)
 		default:
@@ -154,6 +150,28 @@ func (x *run) resume(ctx context.Context) (ending, bool) {
 		results[index[i]] = o
 	}
 	return x.settle(ctx, calls, results)
+}
+
+// remember takes a closed step into what the run will tell at its end.
+func (x *run) remember(s store.Step) {
+	switch s.Kind {
+	case store.StepModel:
+		x.turns++
+		var m ModelStep
+		if json.Unmarshal(s.Result, &m) != nil {
+			return
+		}
+		if m.Text != "" {
+			x.said = append(x.said, m.Text)
+		}
+		x.reason.WriteString(m.Reasoning)
+	case store.StepTool:
+		var args CallArgs
+		var r ToolStep
+		_, _ = json.Unmarshal(s.Args, &args), json.Unmarshal(s.Result, &r)
+		x.repeats.seen(s.Name, string(args.Args), r.Text)
+		x.calls = append(x.calls, store.ToolCall{ID: s.CallID, Name: s.Name, Args: args.Args, Outcome: s.Outcome, Summary: r.Title})
+	}
 }
 
 // dropOpenModelSteps closes model calls that were under way: what they said is

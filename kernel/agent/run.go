@@ -15,10 +15,12 @@ import (
 	"oxios/kernel/sys"
 )
 
-// Causes with which a run's context ends.
+// Causes with which a run's context ends. Any other one is a [sys.Error], with
+// which the run fails.
 var (
-	ErrStopped  = errors.New("stopped by a person") // Kill
-	ErrShutdown = errors.New("the kernel shuts down")
+	ErrStopped       = errors.New("stopped") // by a person, or by the agent that forked it
+	ErrParentStopped = fmt.Errorf("%w: with its parent", ErrStopped)
+	ErrShutdown      = errors.New("the kernel shuts down")
 )
 
 // Defaults of K3.
@@ -51,7 +53,9 @@ type Spec struct {
 	Say Say
 
 	// Steps are those of an earlier sitting: the run goes on at the first open one.
+	// Again says whether one that had started may be done again; nil says of none.
 	Steps []store.Step
+	Again func(context.Context, store.Step) bool
 
 	// Started is called when the run's state has become running.
 	Started func()
@@ -100,7 +104,7 @@ func (r *Runner) Execute(ctx context.Context, spec Spec) (store.Run, error) {
 		return spec.Run, fmt.Errorf("open the journal of run %s: %w", spec.Run.ID, err)
 	}
 	x := &run{Runner: r, spec: spec, id: spec.Run.ID, journal: journal, tools: map[string]Tool{}, cost: spec.Run.Cost, turns: spec.Run.Turns}
-	x.live = &live{bus: r.Bus, runID: x.id, sessionID: spec.Run.SessionID}
+	x.live = &live{bus: r.Bus, runID: x.id, sessionID: spec.Run.SessionID, beat: func() { sys.Beat(ctx) }}
 	for _, t := range spec.Toolset.Tools {
 		x.tools[t.Name()] = t
 		x.defs = append(x.defs, llm.Tool{Name: t.Name(), Description: t.Description(), Schema: t.Schema()})
@@ -231,7 +235,7 @@ func (x *run) takeQueued(ctx context.Context) error {
 		x.publishStep(s.Step())
 		x.publish(event.MessageAdded, added[i])
 	}
-	if len(taken) > 0 {
+	if len(taken) > 0 && x.spec.Run.ParentID == "" { // a fork's messages are not the conversation's
 		x.publish(event.QueueChanged, []store.Queued{})
 	}
 	return nil
@@ -329,8 +333,16 @@ func forcedNote(turns int) string {
 
 // failed turns an error into the ending that it means.
 func (x *run) failed(ctx context.Context, err error, partial string) ending {
-	if errors.Is(context.Cause(ctx), ErrStopped) {
-		return ending{state: store.RunStopped, status: "stopped", reason: "It was stopped.", text: partial}
+	cause := context.Cause(ctx)
+	if errors.Is(cause, ErrStopped) {
+		reason := "It was stopped."
+		if errors.Is(cause, ErrParentStopped) {
+			reason = "It was stopped with the agent that had forked it."
+		}
+		return ending{state: store.RunStopped, status: "stopped", reason: reason, text: partial}
+	}
+	if ended, ok := errors.AsType[*sys.Error](cause); ok {
+		err = ended
 	}
 	e := sys.AsError(err)
 	end := ending{state: store.RunFailed, status: "failed", reason: e.Message, err: e, text: partial}
@@ -422,6 +434,7 @@ func (x *run) closeStep(ctx context.Context, s *store.OpenStep, outcome string, 
 	if err := s.Close(ctx, outcome, result, also); err != nil {
 		return fmt.Errorf("close step %s: %w", s.Step().ID, err)
 	}
+	sys.Beat(ctx)
 	x.publishStep(s.Step())
 	return nil
 }

@@ -371,7 +371,7 @@ func TestMessageTypedMeanwhileJoinsBeforeTheNextModelCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.execute(t, t.Context(), m, func(s *agent.Spec) {
-		s.Queued = func(tx *store.Tx) ([]store.Queued, error) { return b.st.TakeQueued(tx, b.run.SessionID, 0) }
+		s.Queued = func(tx *store.Tx) ([]store.Queued, error) { return b.st.TakeQueued(tx, b.run.SessionID, "", 0) }
 	}, tool{"echo", echo})
 	last := m.seen[1].Messages[len(m.seen[1].Messages)-1]
 	if last.Role != llm.RoleUser || last.Content != "make it blue" {

@@ -8,10 +8,30 @@ import (
 	"oxios/kernel/sys"
 )
 
-// Supervisor owns the goroutines of all runs: it starts them, lets a bounded
-// number work at a time, ends them and waits for them.
+// Scheduler hands out the places in which runs work.
+type Scheduler interface {
+	// Acquire blocks until the run has a place, or ctx ends; a higher priority goes first.
+	Acquire(ctx context.Context, id string, priority int) (Slot, error)
+}
+
+// Slot is the place of one run.
+type Slot interface {
+	Release()            // it has ended
+	Park() (back func()) // it waits for somebody until back is called
+	Beat()               // it got on
+}
+
+// Process is what the supervisor knows of a run.
+type Process struct {
+	ID       string
+	ParentID string // "" for what a person started
+	Priority int
+}
+
+// Supervisor owns the goroutines of all runs: it starts them when the scheduler
+// has a place for them, ends them with their children and waits for them.
 type Supervisor struct {
-	slots chan struct{}
+	places Scheduler
 
 	mu     sync.Mutex
 	live   map[string]*process
@@ -20,65 +40,82 @@ type Supervisor struct {
 }
 
 type process struct {
+	Process
 	cancel context.CancelCauseFunc
 	done   chan struct{}
 }
 
-// NewSupervisor returns a supervisor under which at most concurrent runs work
-// at once; the default is 5. Runs that wait for a person do not count.
-func NewSupervisor(concurrent int) *Supervisor {
-	if concurrent <= 0 {
-		concurrent = 5
-	}
-	return &Supervisor{slots: make(chan struct{}, concurrent), live: map[string]*process{}}
+// NewSupervisor returns a supervisor whose runs work in these places.
+func NewSupervisor(places Scheduler) *Supervisor {
+	return &Supervisor{places: places, live: map[string]*process{}}
 }
 
-// Start runs fn for the run id as soon as a slot is free. The context of fn
-// ends with cause [ErrStopped] on Kill and [ErrShutdown] on Close.
-func (s *Supervisor) Start(id string, fn func(ctx context.Context)) error {
+// Start runs fn for a run as soon as there is a place. The context of fn ends
+// with the cause that [Supervisor.Kill] names and with [ErrShutdown] on Close; fn
+// runs even when that happens before there was a place, to write the end.
+func (s *Supervisor) Start(run Process, fn func(ctx context.Context)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return sys.Errorf(sys.CodeUnavailable, "Oxios is shutting down, so no run was started.")
 	}
-	if _, ok := s.live[id]; ok {
-		return sys.Errorf(sys.CodeConflict, "Run %s is running already.", id)
+	if _, ok := s.live[run.ID]; ok {
+		return sys.Errorf(sys.CodeConflict, "Run %s is running already.", run.ID)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
-	p := &process{cancel: cancel, done: make(chan struct{})}
-	s.live[id] = p
+	p := &process{Process: run, cancel: cancel, done: make(chan struct{})}
+	s.live[run.ID] = p
 	s.wg.Go(func() {
 		defer func() {
 			s.mu.Lock()
-			delete(s.live, id)
+			delete(s.live, run.ID)
 			s.mu.Unlock()
 			close(p.done)
 			cancel(nil)
 		}()
-		select {
-		case s.slots <- struct{}{}:
-			defer func() { <-s.slots }()
-		case <-ctx.Done(): // fn still runs: it writes the end of the run
-			fn(ctx)
+		slot, err := s.places.Acquire(ctx, run.ID, run.Priority)
+		if err == nil {
+			defer slot.Release()
+			fn(sys.WithBeat(sys.WithPark(ctx, slot.Park), slot.Beat))
 			return
 		}
-		fn(sys.WithPark(ctx, func() func() {
-			<-s.slots
-			return func() { s.slots <- struct{}{} }
-		}))
+		fn(ctx)
 	})
 	return nil
 }
 
-// Kill ends the run id. It reports false when no such run is live.
-func (s *Supervisor) Kill(id string) bool {
+// Kill ends the run id for the reason cause, and all that it has forked. It
+// returns the runs that it told to end, none when id is not live.
+func (s *Supervisor) Kill(id string, cause error) (told []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p, ok := s.live[id]
-	if ok {
-		p.cancel(ErrStopped)
+	if !ok {
+		return nil
 	}
-	return ok
+	for _, below := range s.below(id) {
+		s.live[below].cancel(ErrParentStopped)
+		told = append(told, below)
+	}
+	p.cancel(cause)
+	return append(told, id)
+}
+
+// Below returns the live runs that descend from id.
+func (s *Supervisor) Below(id string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.below(id)
+}
+
+func (s *Supervisor) below(id string) []string {
+	var all []string
+	for child, p := range s.live {
+		if p.ParentID == id {
+			all = append(append(all, s.below(child)...), child)
+		}
+	}
+	return all
 }
 
 // Live reports whether the run id has not ended.

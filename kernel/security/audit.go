@@ -319,3 +319,24 @@ func scanEntry(rows *sql.Rows) (Entry, error) {
 	e.Timestamp, e.Metadata = time.Unix(0, at).UTC(), metadata
 	return e, err
 }
+
+// Intents returns the system calls whose intent a step recorded, in their order;
+// seq is where its first one stands.
+func (a *Audit) Intents(ctx context.Context, stepID string, seq int64) (calls []string, err error) {
+	err = a.st.Read(ctx, func(tx *store.Tx) error {
+		rows, err := tx.Query(`SELECT metadata ->> '$.syscall' FROM audit
+			WHERE seq >= ? AND metadata ->> '$.step_id' = ? AND metadata ->> '$.phase' = 'intent' ORDER BY seq`, seq, stepID)
+		if err != nil {
+			return err
+		}
+		for rows.Next() {
+			var name string
+			if err := rows.Scan(&name); err != nil {
+				return err
+			}
+			calls = append(calls, name)
+		}
+		return rows.Err()
+	})
+	return calls, err
+}

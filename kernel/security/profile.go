@@ -157,6 +157,20 @@ func ProfileNames() []string {
 	return names
 }
 
+// Narrower returns the name of the narrower of two profiles: what a child gets
+// of what was asked for it, since no delegation widens.
+func Narrower(parent, asked string) (string, error) {
+	names := ProfileNames()
+	a, b := slices.Index(names, parent), slices.Index(names, asked)
+	for i, name := range map[int]string{a: parent, b: asked} {
+		if i < 0 {
+			_, err := Profile(name)
+			return "", err
+		}
+	}
+	return names[min(a, b)], nil
+}
+
 // SpaceOf returns what p may do at most: everything for the person, looking
 // for the guardian, its profile for an agent (a fork's is narrowed further by
 // its parent's), and nothing for anybody else.

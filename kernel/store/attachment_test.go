@@ -47,7 +47,7 @@ func TestAttachmentsComeBackWithMessagesRunsAndTheQueue(t *testing.T) {
 		t.Errorf("message: got %+v, %v", messages, err)
 	}
 	var taken []Queued
-	write(t, s, func(tx *Tx) (err error) { taken, err = s.TakeQueued(tx, session.ID, 0); return err })
+	write(t, s, func(tx *Tx) (err error) { taken, err = s.TakeQueued(tx, session.ID, "", 0); return err })
 	if len(taken) != 1 || cmp.Diff([]Attachment{b}, taken[0].Attachments) != "" {
 		t.Errorf("queue: got %+v", taken)
 	}

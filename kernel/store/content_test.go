@@ -166,17 +166,17 @@ func TestQueueKeepsOrderAndGivesOut(t *testing.T) {
 		if q, err := s.RemoveQueued(tx, "q1"); err != nil || q.Text != "1" || q.SessionID != session.ID {
 			t.Errorf("removed %+v, error %v", q, err)
 		}
-		first, err := s.TakeQueued(tx, session.ID, 1)
+		first, err := s.TakeQueued(tx, session.ID, "", 1)
 		if err != nil || len(first) != 1 || first[0].Text != "0" || string(first[0].Request) != `{"a":1}` {
 			t.Errorf("took %+v, error %v; want the oldest", first, err)
 		}
 		return nil
 	})
-	if left, err := s.Queued(ctx, session.ID); err != nil || len(left) != 2 || left[0].Text != "2" {
+	if left, err := s.Queued(ctx, session.ID, ""); err != nil || len(left) != 2 || left[0].Text != "2" {
 		t.Errorf("left %+v, error %v; want 2 and 3", left, err)
 	}
 	write(t, s, func(tx *Tx) error {
-		rest, err := s.TakeQueued(tx, session.ID, 0)
+		rest, err := s.TakeQueued(tx, session.ID, "", 0)
 		if len(rest) != 2 {
 			t.Errorf("took %d, want the rest", len(rest))
 		}

@@ -7,10 +7,10 @@ import (
 )
 
 // news is the condition of an end that a person wants to see. They stopped the
-// other runs themselves; what a fork did stands in its parent's answer, and a
-// copy never ran. With seen_at IS NULL before it, it is that of the index
+// other runs themselves; what a fork did stands in its parent's answer, unless
+// that one ended first, and a copy never ran. With seen_at IS NULL before it, it is that of the index
 // runs_unseen, word for word.
-const news = "state IN ('done', 'failed', 'interrupted') AND parent_id IS NULL AND copy_of = ''"
+const news = "state IN ('done', 'failed', 'interrupted') AND (parent_id IS NULL OR orphan) AND copy_of = ''"
 
 // unseen is the condition of a run that stands in the inbox.
 const unseen = "seen_at IS NULL AND " + news

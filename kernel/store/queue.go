@@ -14,6 +14,7 @@ import (
 type Queued struct {
 	ID        string          `json:"id"`
 	SessionID string          `json:"session_id"`
+	RunID     string          `json:"run_id,omitempty"` // the agent that it is for; "" for the one that answers in the conversation
 	Text      string          `json:"text"`
 	CreatedAt time.Time       `json:"created_at"`
 	Request   json.RawMessage `json:"request,omitempty"` // how it was submitted: the caller's own form
@@ -34,28 +35,29 @@ func (s *Store) Enqueue(tx *Tx, q *Queued) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec("INSERT INTO queued (id, session_id, text, created_at, request_json, attachments_json) VALUES (?,?,?,?,?,?)",
-		q.ID, q.SessionID, q.Text, Millis(q.CreatedAt), nullRaw(q.Request), attached)
+	_, err = tx.Exec("INSERT INTO queued (id, session_id, run_id, text, created_at, request_json, attachments_json) VALUES (?,?,?,?,?,?,?)",
+		q.ID, q.SessionID, q.RunID, q.Text, Millis(q.CreatedAt), nullRaw(q.Request), attached)
 	return err
 }
 
-// Queued returns the messages that wait in a session, the oldest first.
-func (s *Store) Queued(ctx context.Context, sessionID string) ([]Queued, error) {
+// Queued returns the messages that wait in a session, the oldest first: those
+// for the agent runID, or with "" those of the conversation.
+func (s *Store) Queued(ctx context.Context, sessionID, runID string) ([]Queued, error) {
 	var all []Queued
 	err := s.Read(ctx, func(tx *Tx) (err error) {
-		all, err = queryQueued(tx, sessionID, -1)
+		all, err = queryQueued(tx, sessionID, runID, -1)
 		return err
 	})
 	return all, err
 }
 
-// TakeQueued removes up to n messages of a session, the oldest first, and
-// returns them; n ≤ 0 means all.
-func (s *Store) TakeQueued(tx *Tx, sessionID string, n int) ([]Queued, error) {
+// TakeQueued removes up to n messages that [Store.Queued] would list, the oldest
+// first, and returns them; n ≤ 0 means all.
+func (s *Store) TakeQueued(tx *Tx, sessionID, runID string, n int) ([]Queued, error) {
 	if n <= 0 {
 		n = -1
 	}
-	all, err := queryQueued(tx, sessionID, n)
+	all, err := queryQueued(tx, sessionID, runID, n)
 	if err != nil {
 		return nil, err
 	}
@@ -77,12 +79,12 @@ func (s *Store) RemoveQueued(tx *Tx, id string) (Queued, error) {
 	return q, err
 }
 
-const queuedColumns = "id, session_id, text, created_at, request_json, attachments_json"
+const queuedColumns = "id, session_id, run_id, text, created_at, request_json, attachments_json"
 
 // queryQueued returns up to n messages, or all for a negative n. The limit is
 // not in the query: SQLite compiles one with a bound limit anew at each use.
-func queryQueued(tx *Tx, sessionID string, n int) ([]Queued, error) {
-	rows, err := tx.Query("SELECT "+queuedColumns+" FROM queued WHERE session_id = ? ORDER BY rowid", sessionID)
+func queryQueued(tx *Tx, sessionID, runID string, n int) ([]Queued, error) {
+	rows, err := tx.Query("SELECT "+queuedColumns+" FROM queued WHERE session_id = ? AND run_id = ? ORDER BY rowid", sessionID, runID)
 	if err != nil {
 		return nil, err
 	}
@@ -102,9 +104,20 @@ func scanQueued(row scanner) (Queued, error) {
 	var q Queued
 	var created int64
 	var request, attached sql.NullString
-	if err := row.Scan(&q.ID, &q.SessionID, &q.Text, &created, &request, &attached); err != nil {
+	if err := row.Scan(&q.ID, &q.SessionID, &q.RunID, &q.Text, &created, &request, &attached); err != nil {
 		return q, err
 	}
 	q.CreatedAt, q.Request = FromMillis(created), fromRaw(request)
 	return q, fromJSON(attached, &q.Attachments)
+}
+
+// QueuedSessions returns the sessions in which messages of the conversation
+// wait.
+func (s *Store) QueuedSessions(ctx context.Context) ([]string, error) {
+	var ids []string
+	err := s.Read(ctx, func(tx *Tx) (err error) {
+		ids, err = stringsOf(tx, "SELECT DISTINCT session_id FROM queued WHERE run_id = '' AND session_id NOT IN "+Hidden)
+		return err
+	})
+	return ids, err
 }

@@ -67,6 +67,12 @@ type Run struct {
 	EndReason string     `json:"end_reason"`
 	Error     *sys.Error `json:"error,omitempty"`
 
+	Priority int    `json:"priority"`          // 0 low, 1 normal, 2 high, 3 critical
+	Depth    int    `json:"depth"`             // forks above it: 0 for what a person started
+	MadeBy   string `json:"made_by,omitempty"` // the step of its parent that forked it
+	Orphan   bool   `json:"orphan,omitempty"`  // its parent ended before it did
+	Paused   bool   `json:"paused,omitempty"`  // it begins no new step until a person lets it go on
+
 	Attachments  []Attachment  `json:"attachments,omitempty"`  // of the message that started it
 	Instructions *Instructions `json:"instructions,omitempty"` // of its folder, as it was told them, without their text
 }
@@ -97,6 +103,7 @@ type RunPatch struct {
 	Cost      *Cost // the new total; what came on top goes into the account of the day
 	EndReason *string
 	Error     *sys.Error
+	Paused    *bool
 
 	Instructions *Instructions
 }
@@ -105,13 +112,15 @@ type RunPatch struct {
 type RunQuery struct {
 	SessionID string
 	ParentID  string
+	MadeBy    string // the step that forked it
 	PID       int64
 	Open      bool // only those that have not ended
 	Limit     int  // 50 by default, at most 500; open runs have no limit by default
 }
 
 const runColumns = `id, pid, session_id, parent_id, after_id, copy_of, name, state, profile, folder, provider, model, mode, via, text,
-	created_at, started_at, ended_at, turns, cost_json, end_reason, error_json, attachments_json, instructions_json`
+	created_at, started_at, ended_at, turns, cost_json, end_reason, error_json, attachments_json, instructions_json,
+	priority, depth, made_by, orphan, paused`
 
 func scanRun(row scanner, more ...any) (Run, error) {
 	var r Run
@@ -121,11 +130,15 @@ func scanRun(row scanner, more ...any) (Run, error) {
 	err := row.Scan(append([]any{
 		&r.ID, &r.PID, &session, &parent, &r.AfterID, &r.CopyOf, &r.Name, &r.State, &r.Profile, &r.Folder, &r.Provider, &r.Model, &r.Mode, &r.Via, &r.Text,
 		&created, &started, &ended, &r.Turns, &cost, &r.EndReason, &failure, &attached, &told,
+		&r.Priority, &r.Depth, &r.MadeBy, &r.Orphan, &r.Paused,
 	}, more...)...)
 	if err != nil {
 		return Run{}, err
 	}
 	r.SessionID, r.ParentID = session.String, parent.String
+	if r.Paused && (r.State == RunQueued || r.State == RunRunning) {
+		r.State = RunPaused
+	}
 	r.CreatedAt, r.StartedAt, r.EndedAt = FromMillis(created), fromNull(started), fromNull(ended)
 	if err := errors.Join(fromJSON(cost, &r.Cost), fromJSON(failure, &r.Error), fromJSON(attached, &r.Attachments), fromJSON(told, &r.Instructions)); err != nil {
 		return Run{}, fmt.Errorf("read run %s: %w", r.ID, err)
@@ -192,9 +205,10 @@ func (s *Store) insertRun(tx *Tx, r *Run) error {
 		return err
 	}
 	_, err = tx.Exec(`INSERT INTO runs (id, pid, session_id, parent_id, after_id, copy_of, name, state, profile, folder, provider, model, mode, via, text,
-		created_at, started_at, ended_at, turns, cost_json, end_reason, owner, attachments_json, instructions_json) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		created_at, started_at, ended_at, turns, cost_json, end_reason, owner, attachments_json, instructions_json, priority, depth, made_by)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 		r.ID, r.PID, nullText(r.SessionID), nullText(r.ParentID), r.AfterID, r.CopyOf, r.Name, r.State, r.Profile, r.Folder, r.Provider, r.Model, r.Mode, r.Via, r.Text,
-		Millis(r.CreatedAt), nullMillis(r.StartedAt), nullMillis(r.EndedAt), r.Turns, cost, r.EndReason, s.ownerName(), attached, told)
+		Millis(r.CreatedAt), nullMillis(r.StartedAt), nullMillis(r.EndedAt), r.Turns, cost, r.EndReason, s.ownerName(), attached, told, r.Priority, r.Depth, r.MadeBy)
 	if err != nil {
 		return fmt.Errorf("save run: %w", err)
 	}
@@ -227,6 +241,9 @@ func (s *Store) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
 	}
 	if q.ParentID != "" {
 		where, args = append(where, "parent_id = ?"), append(args, q.ParentID)
+	}
+	if q.MadeBy != "" {
+		where, args = append(where, "made_by = ?"), append(args, q.MadeBy)
 	}
 	if q.PID != 0 {
 		where, args = append(where, "pid = ?"), append(args, q.PID)
@@ -296,9 +313,9 @@ func (s *Store) UpdateRun(tx *Tx, id string, p RunPatch) error {
 	res, err := tx.Exec(`UPDATE runs SET state = coalesce(?, state), name = coalesce(?, name), provider = coalesce(?, provider), model = coalesce(?, model),
 		mode = coalesce(?, mode), started_at = coalesce(?, started_at), ended_at = CASE WHEN ? THEN NULL ELSE coalesce(?, ended_at) END,
 		turns = coalesce(?, turns), cost_json = coalesce(?, cost_json), end_reason = coalesce(?, end_reason), error_json = coalesce(?, error_json),
-		instructions_json = coalesce(?, instructions_json)
+		instructions_json = coalesce(?, instructions_json), paused = coalesce(?, paused)
 		WHERE id = ? AND (owner IN ('', ?) OR NOT `+openRuns+`)`,
-		p.State, p.Name, p.Provider, p.Model, p.Mode, nullMillis(p.StartedAt), reopened, nullMillis(p.EndedAt), p.Turns, cost, p.EndReason, failure, told,
+		p.State, p.Name, p.Provider, p.Model, p.Mode, nullMillis(p.StartedAt), reopened, nullMillis(p.EndedAt), p.Turns, cost, p.EndReason, failure, told, p.Paused,
 		id, owner)
 	return must(res, err, func() error {
 		var present int
@@ -373,4 +390,30 @@ func (s *Store) ownerName() string {
 func errTakenOver(runID string) error {
 	return sys.Errorf(sys.CodeConflict, "The run %s has been taken over, so this step was not recorded.", runID).
 		WithHint("Another Oxios goes on with it; follow it there.")
+}
+
+// Orphan marks the open children of a run, which ends before they do.
+func (s *Store) Orphan(tx *Tx, runID string) error {
+	_, err := tx.Exec("UPDATE runs SET orphan = 1 WHERE parent_id = ? AND "+openRuns, runID)
+	return err
+}
+
+// TakeUp counts that a run is taken up after its process went down, and returns
+// how often that happened since it last got on for a minute, this time
+// included.
+func (s *Store) TakeUp(tx *Tx, runID string) (attempts int, err error) {
+	err = tx.QueryRow(`UPDATE runs SET taken_at = ?, attempts = 1 + CASE
+		WHEN (SELECT max(closed_at) FROM steps WHERE run_id = runs.id) >= taken_at + 60000 THEN 0 ELSE attempts END
+		WHERE id = ? RETURNING attempts`, Millis(s.now()), runID).Scan(&attempts)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, errNotFound("run", runID)
+	}
+	return attempts, err
+}
+
+// PutDown notes that this process ends in order: what it leaves open brought
+// nothing down.
+func (s *Store) PutDown(tx *Tx) error {
+	_, err := tx.Exec("UPDATE runs SET attempts = 0, taken_at = NULL WHERE attempts > 0 AND owner = ? AND "+openRuns, s.ownerName())
+	return err
 }

@@ -18,3 +18,17 @@ func Park(ctx context.Context) (back func()) {
 	}
 	return func() {}
 }
+
+type beatKey struct{}
+
+// WithBeat returns a context in which [Beat] calls beat.
+func WithBeat(ctx context.Context, beat func()) context.Context {
+	return context.WithValue(ctx, beatKey{}, beat)
+}
+
+// Beat says that the caller's run got on: one that never does is ended.
+func Beat(ctx context.Context) {
+	if beat, ok := ctx.Value(beatKey{}).(func()); ok {
+		beat()
+	}
+}

@@ -475,6 +475,29 @@ export interface FolderEntry {
   path: string;
 }
 
+/** Fork is an agent that another one starts to do a part of its work. */
+export interface Fork {
+  /** what it is told: it reads nothing else of the conversation */
+  goal?: string;
+  /** for people; default the beginning of the goal */
+  name?: string;
+  /** inside that of its parent, the default */
+  folder?: string;
+  /** default worker; never wider than its parent's */
+  profile?: string;
+  /** low, normal (the default), high or critical; never above its parent's */
+  priority?: string;
+  /** of its parent's provider; default its parent's */
+  model?: string;
+}
+
+/** Forked is what came of a [Fork]. */
+export interface Forked {
+  run_id: string;
+  pid: number;
+  name: string;
+}
+
 /** Found is an endpoint that a look around this machine turned up. */
 export interface Found {
   provider: Provider;
@@ -608,6 +631,12 @@ export interface KernelError {
   /** the same in Korean, "" where nobody wrote it */
   message_ko?: string;
   hint_ko?: string;
+}
+
+/** Killed says which runs were told to end. */
+export interface Killed {
+  /** with those that it had forked */
+  runs: number;
 }
 
 /** KnownFolder is a folder of which the person said whether they trust it. */
@@ -781,16 +810,32 @@ export interface Process {
   parent_id?: string;
   session_id: string;
   state: RunState;
-  /** what it is doing */
+  /** what it is doing: the open step's tool, or its model */
   tool?: string;
+  /** that step in one line */
+  doing?: string;
+  doing_ko?: string;
+  depth: number;
+  priority: string;
+  /** its rights */
+  profile: string;
   turns: number;
   cost: Cost;
   folder: string;
   model: string;
+  provider: string;
   age_ms: number;
+  created_at: string;
   started_at?: string;
+  ended_at?: string;
+  end_reason?: string;
+  /** why it failed */
+  error?: KernelError;
   /** the approval's title */
   waiting_for?: string;
+  waiting_for_ko?: string;
+  /** its parent ended before it did */
+  orphan?: boolean;
 }
 
 /** ProcessQuery selects runs. The zero value selects those that have not ended. */
@@ -848,6 +893,8 @@ export interface ProviderInput {
 export interface Queued {
   id: string;
   session_id: string;
+  /** the agent that it is for; "" for the one that answers in the conversation */
+  run_id?: string;
   text: string;
   created_at: string;
   /** how it was submitted: the caller's own form */
@@ -981,6 +1028,16 @@ export interface Run {
   cost: Cost;
   end_reason: string;
   error?: KernelError;
+  /** 0 low, 1 normal, 2 high, 3 critical */
+  priority: number;
+  /** forks above it: 0 for what a person started */
+  depth: number;
+  /** the step of its parent that forked it */
+  made_by?: string;
+  /** its parent ended before it did */
+  orphan?: boolean;
+  /** it begins no new step until a person lets it go on */
+  paused?: boolean;
   /** of the message that started it */
   attachments?: Attachment[];
   /** of its folder, as it was told them, without their text */
@@ -994,6 +1051,7 @@ export interface RunResult {
   run_id: string;
   /** the same as run_id: an agent is its run */
   agent_id: string;
+  name: string;
   state: RunState;
   /** how the answer came about: "" as it should, forced by the limit of turns, cut */
   status?: string;
@@ -1444,10 +1502,11 @@ export interface AgentsAPI {
    */
   wait(id: string): Promise<RunResult>;
   /**
-   * Kill stops a run: its model stream is closed and its commands are ended. It
-   * returns when the run has ended, within 5 seconds.
+   * Kill stops a run and all that it has forked: their model streams are closed
+   * and their commands are ended. It returns when the run has ended, within 5
+   * seconds. An agent stops those alone that it has forked.
    */
-  kill(id: string): Promise<void>;
+  kill(id: string): Promise<Killed>;
   /**
    * Pause stops all agents from beginning a new step, or lets them go on. Steps
    * that are open finish.
@@ -1463,6 +1522,24 @@ export interface AgentsAPI {
    * left out. What commands changed is not in it.
    */
   changes(runID: string): Promise<Change[]>;
+  /**
+   * Fork starts an agent below the one that calls. It returns at once; Wait gives
+   * what came of it. The child works in its parent's folder and mode, with the
+   * same rights or fewer. How deep and how many is bounded by max_depth and
+   * max_children.
+   */
+  fork(f: Fork): Promise<Forked>;
+  /**
+   * PauseRun keeps a run, and those that it has forked, from beginning a new step,
+   * or lets them go on. Steps that are open finish. It is remembered: a paused run
+   * stays paused over a restart.
+   */
+  pauseRun(id: string, on: boolean): Promise<void>;
+  /**
+   * Message says something to an agent that is at work: it reads it before its
+   * next model call.
+   */
+  message(id: string, text: string): Promise<Submitted>;
   /**
    * Inbox returns what waits for the person and the newest 200 runs whose end
    * they have not seen; with all those that they have seen too. A face that
@@ -1762,11 +1839,14 @@ export function makeKernel(t: Transport): Kernel {
       list: (q) => t.call('agents.list', [q]) as Promise<Process[]>,
       run: (id) => t.call('agents.run', [id]) as Promise<RunView>,
       wait: (id) => t.call('agents.wait', [id]) as Promise<RunResult>,
-      kill: (id) => t.call('agents.kill', [id]) as Promise<void>,
+      kill: (id) => t.call('agents.kill', [id]) as Promise<Killed>,
       pause: (on) => t.call('agents.pause', [on]) as Promise<Status>,
       queued: (sessionID) => t.call('agents.queued', [sessionID]) as Promise<Queued[]>,
       unqueue: (id) => t.call('agents.unqueue', [id]) as Promise<void>,
       changes: (runID) => t.call('agents.changes', [runID]) as Promise<Change[]>,
+      fork: (f) => t.call('agents.fork', [f]) as Promise<Forked>,
+      pauseRun: (id, on) => t.call('agents.pauseRun', [id, on]) as Promise<void>,
+      message: (id, text) => t.call('agents.message', [id, text]) as Promise<Submitted>,
       inbox: (all) => t.call('agents.inbox', [all]) as Promise<Inbox>,
       markSeen: (ids, seen) => t.call('agents.markSeen', [ids, seen]) as Promise<void>,
       clearInbox: () => t.call('agents.clearInbox', []) as Promise<string[]>,

@@ -1,0 +1,55 @@
+package sys
+
+// koreanAgents are the sentences about agents as processes: forks, the scheduler
+// and what goes on after a crash.
+func koreanAgents() [][2]string {
+	return [][2]string{
+		// The tool.
+		{"%s needs the id of an agent. Nothing was done.", "%s에는 에이전트의 ID가 필요합니다. 아무것도 하지 않았습니다."},
+		{"Fork an agent: %s", "에이전트 만들기: %s"},
+		{"Forked an agent: %s", "에이전트를 만들었습니다: %s"},
+		{"Wait for other agents", "다른 에이전트 기다리기"},
+		{"Waited for %s", "%s을(를) 기다렸습니다"},
+		{"List its agents", "하위 에이전트 목록 보기"},
+		{"Look at agent %s", "에이전트 %s 보기"},
+		{"Looked at agent %s", "에이전트 %s을(를) 보았습니다"},
+		{"Stop agent %s", "에이전트 %s 멈추기"},
+		{"Stopped agent %s", "에이전트 %s을(를) 멈췄습니다"},
+		{"Tell agent %s something", "에이전트 %s에게 전하기"},
+		{"Told agent %s something", "에이전트 %s에게 전했습니다"},
+		{"This agent has forked none, so there is nobody to wait for.", "이 에이전트가 만든 에이전트가 없어 기다릴 대상이 없습니다."},
+		{"Fork one first.", "먼저 하나를 만드세요."},
+
+		// Forks.
+		{"Only an agent forks. Nothing was started.", "에이전트만 다른 에이전트를 만들 수 있습니다. 아무것도 시작하지 않았습니다."},
+		{"Send a message to start an agent.", "메시지를 보내면 에이전트가 시작합니다."},
+		{"A fork needs a goal. Nothing was started.", "새 에이전트에는 목표가 필요합니다. 아무것도 시작하지 않았습니다."},
+		{"Say in goal what it should do, with all that it must know.", "goal에 할 일과 알아야 할 것을 모두 쓰세요."},
+		{"The goal has more than 1 MB. Nothing was started.", "목표가 1 MB를 넘습니다. 아무것도 시작하지 않았습니다."},
+		{"Put the material into a file and name the file.", "자료를 파일에 넣고 그 파일 이름을 쓰세요."},
+		{"Agents fork at most %d deep (max_depth), and this one is at the end. Nothing was started.", "에이전트는 최대 %d단계까지 만들 수 있는데(max_depth) 여기가 끝입니다. 아무것도 시작하지 않았습니다."},
+		{"Do the work yourself.", "직접 하세요."},
+		{"This agent has forked %d agents already, the most there may be (max_children). Nothing was started.", "이 에이전트는 이미 한도인 %d개를 만들었습니다(max_children). 아무것도 시작하지 않았습니다."},
+		{"Do the rest of the work yourself.", "나머지는 직접 하세요."},
+		{"%s is no folder inside the one of this agent. Nothing was started.", "%s은(는) 이 에이전트의 폴더 안에 있는 폴더가 아닙니다. 아무것도 시작하지 않았습니다."},
+		{"Leave folder out, or name one inside %s.", "folder를 빼거나 %s 안의 폴더를 쓰세요."},
+		{"The run %s is none that this agent has forked.", "실행 %s은(는) 이 에이전트가 만든 것이 아닙니다."},
+		{"List yours with action list.", "list로 만든 것의 목록을 보세요."},
+
+		// Pausing and telling.
+		{"Nobody works on that run, so there is nothing to pause.", "진행 중인 실행이 아니어서 멈춰 둘 것이 없습니다."},
+		{"`oxios ps` lists those that are at work.", "`oxios ps`에서 진행 중인 실행을 볼 수 있습니다."},
+		{"That agent is not at work any more, so it would not read the message. Nothing was sent.", "그 에이전트는 더 이상 일하고 있지 않아 메시지를 읽지 못합니다. 아무것도 보내지 않았습니다."},
+		{"Write in its conversation instead.", "대신 그 대화에 쓰세요."},
+		{"The agent %s ended before it read your message: %s", "에이전트 %s이(가) 메시지를 읽기 전에 끝났습니다: %s"},
+
+		// The scheduler, and what goes on after a crash.
+		{"There is no priority %q.", "우선순위 %q은(는) 없습니다."},
+		{"Use low, normal, high or critical.", "low, normal, high, critical 중 하나를 쓰세요."},
+		{"It showed no progress for 5 minutes, so it was ended. What was done before is kept.", "5분 동안 진척이 없어 끝냈습니다. 그 전에 한 일은 남아 있습니다."},
+		{"Continue, or say what should be done differently.", "이어서 하게 하거나, 무엇을 다르게 할지 말하세요."},
+		{"It took longer than the %d seconds that a run may take (max_run_time_s), so it was ended. What was done before is kept.", "실행이 쓸 수 있는 %d초(max_run_time_s)를 넘겨 끝냈습니다. 그 전에 한 일은 남아 있습니다."},
+		{"Oxios went down %d times while this run was at work, so it was not taken up again. All finished steps are kept.", "이 실행이 일하는 동안 Oxios가 %d번 꺼져서 다시 시작하지 않았습니다. 끝난 단계는 모두 남아 있습니다."},
+		{"Continue it if you know what was wrong, or ask for something else.", "원인을 안다면 이어서 하고, 아니면 다른 것을 부탁하세요."},
+	}
+}
