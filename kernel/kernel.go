@@ -50,6 +50,9 @@ type Options struct {
 	// Undo is how long a deletion can be undone; default 10 s.
 	Undo time.Duration
 
+	// Durable is called after each commit of the database; see [store.Options].
+	Durable func()
+
 	// NoDiscovery keeps the kernel from asking the machine's ports for model
 	// servers; for tests.
 	NoDiscovery bool

@@ -15,7 +15,12 @@ import (
 	"oxios/kernel/sys"
 )
 
-func TestMain(m *testing.M) { kerneltest.Main(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv("OXIOS_CRASH_HOME") != "" {
+		crashing()
+	}
+	kerneltest.Main(m)
+}
 
 func open(t *testing.T, o ...kerneltest.Option) *kerneltest.Kernel {
 	t.Helper()

@@ -63,7 +63,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 		return nil, err
 	}
 	cfg := k.config.get()
-	if k.store, err = store.Open(ctx, filepath.Join(o.Home, "oxios.db"), store.Options{Clock: o.Clock, Log: o.Log}); err != nil {
+	if k.store, err = store.Open(ctx, filepath.Join(o.Home, "oxios.db"), store.Options{Clock: o.Clock, Log: o.Log, Durable: o.Durable}); err != nil {
 		return nil, err
 	}
 	undo = append(undo, func() { _ = k.store.Close() })

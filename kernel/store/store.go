@@ -28,6 +28,10 @@ const readerCount = 4
 type Options struct {
 	Clock sys.Clock    // nil: the real time
 	Log   *slog.Logger // nil: nothing is logged
+
+	// Durable is called after each commit, before anybody hears of it: the tests
+	// of crashes end the process there.
+	Durable func()
 }
 
 // Store is an open database. Its methods may be called from any goroutine.
@@ -84,6 +88,9 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 		s.spare <- struct{}{}
 	}
 	s.w = newWriter(c, o.Log)
+	if o.Durable != nil {
+		s.w.durable = o.Durable
+	}
 	go s.w.run()
 	return s, nil
 }

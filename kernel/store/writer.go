@@ -76,6 +76,8 @@ type writer struct {
 	c   *conn
 	log *slog.Logger
 
+	durable func() // see [Options]
+
 	ended chan struct{} // closed when run has returned for good
 
 	wake   sync.Cond
@@ -88,7 +90,7 @@ type writer struct {
 }
 
 func newWriter(c *conn, log *slog.Logger) *writer {
-	w := &writer{c: c, log: log, ended: make(chan struct{})}
+	w := &writer{c: c, log: log, durable: func() {}, ended: make(chan struct{})}
 	w.wake.L = &w.mu
 	return w
 }
@@ -211,6 +213,7 @@ func (w *writer) commit() {
 		w.fail(len(w.batch), err)
 		return
 	}
+	w.durable()
 	for i, r := range kept {
 		for _, fn := range w.open[i].committed {
 			w.callback(fn)
