@@ -199,7 +199,7 @@ export const en = {
 		continue: 'Continue',
 		askAgain: 'Ask again',
 		unknownStep: 'One step may or may not have run',
-		unknownStepWhy: (title: string) => `“${title}” was under way when the run ended. Look there before you go on.`,
+		unknownStepWhy: (title: string) => `“${title}” was under way when Oxios stopped. Look there before you rely on it.`,
 		filesChanged: (count: number) => n(count, 'file changed', 'files changed'),
 		review: 'Review',
 		openDiff: (path: string) => `Show the diff of ${path}`,

@@ -193,7 +193,7 @@ export const ko: Dictionary = {
 		continue: '이어서 하기',
 		askAgain: '다시 요청',
 		unknownStep: '실행되었는지 알 수 없는 단계가 있습니다',
-		unknownStepWhy: (title) => `‘${title}’ 도중에 실행이 끝났습니다. 계속하기 전에 결과를 확인해 주십시오.`,
+		unknownStepWhy: (title) => `‘${title}’ 도중에 Oxios가 꺼졌습니다. 결과를 직접 확인해 주십시오.`,
 		filesChanged: (count) => `파일 ${f(count)}개 변경`,
 		review: '검토',
 		openDiff: (path) => `${path} 변경 내용 보기`,
