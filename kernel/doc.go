@@ -17,7 +17,7 @@
 //	state.go      sessions and messages; branch.go: their branches
 //	attach.go     what a person attaches; attach_file.go: how it is read and kept; attach_say.go: what a model gets of it
 //	agents.go     runs; runs.go: which are live; launch.go: from a message to a running agent; history.go: what its model reads
-//	fork.go       agents that agents start; resume.go: what goes on after a crash
+//	fork.go       agents that agents start; resume.go: what goes on after a crash; replay.go: a run once more, from its journal
 //	inbox.go      what waits and what ended unseen; quiet.go: hours without notices
 //	security.go   approvals, policy, tools, audit; trust.go: which folders the person trusts; instructions.go: what they tell agents
 //	exec.go       commands; exec_card.go: as a person sees them; exec_jobs.go: in the background

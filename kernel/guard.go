@@ -38,6 +38,9 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 	if !ok {
 		return none, sys.Errorf(sys.CodeInternal, "There is no system call %q.", a.call)
 	}
+	if c.trial != nil {
+		return none, c.try(row, a)
+	}
 	if err := c.allowed(row); err != nil {
 		return none, c.turnAway(ctx, a, err)
 	}

@@ -38,6 +38,7 @@ type caller struct {
 	who    sys.Principal
 	cspace security.CSpace
 	scope  scope
+	trial  *trial // when set, calls are only decided, and nothing is done
 }
 
 // scope is where a caller works. For an agent it is that of its run, for the

@@ -38,6 +38,7 @@ var syscalls = table(
 	Syscall{Name: "agents.continue", Domain: security.DomainAgents, Rights: security.X, Person: true, Audit: security.ActionAgentSpawn},
 	Syscall{Name: "agents.list", Domain: security.DomainAgents, Rights: security.R},
 	Syscall{Name: "agents.run", Domain: security.DomainAgents, Rights: security.R},
+	Syscall{Name: "agents.replay", Domain: security.DomainAgents, Rights: security.R, Person: true},
 	Syscall{Name: "agents.wait", Domain: security.DomainAgents, Rights: security.R},
 	Syscall{Name: "agents.fork", Domain: security.DomainAgents, Rights: security.X, Audit: security.ActionAgentSpawn, Again: true},
 	Syscall{Name: "agents.kill", Domain: security.DomainAgents, Rights: security.X, Audit: security.ActionAgentExit, Again: true},

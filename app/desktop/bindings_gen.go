@@ -201,6 +201,11 @@ func (a *Agents) ClearInbox(args string) (string, error) {
 	return a.b.call("agents.clearInbox", args)
 }
 
+// Replay takes [q].
+func (a *Agents) Replay(args string) (string, error) {
+	return a.b.call("agents.replay", args)
+}
+
 // Security binds remote.SecurityAPI.
 type Security struct{ b bound }
 

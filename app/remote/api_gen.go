@@ -134,6 +134,11 @@ type AgentsAPI interface {
 	// ClearInbox takes the finished runs out of the inbox, and returns their ids.
 	// What failed and what waits stays.
 	ClearInbox(ctx context.Context) ([]string, error)
+	// Replay runs the loop of an ended run again, from its journal: the model's
+	// answers and the tools' results come from there, so that nothing is asked,
+	// paid or done. With a policy it says instead which of its tool calls would be
+	// decided otherwise.
+	Replay(ctx context.Context, q kernel.ReplayQuery) (kernel.Replay, error)
 }
 
 // SecurityAPI holds the calls about approvals, policy, tools and the audit chain.
@@ -468,6 +473,10 @@ func (remote clientAgents) MarkSeen(ctx context.Context, ids []string, seen bool
 
 func (remote clientAgents) ClearInbox(ctx context.Context) ([]string, error) {
 	return call[[]string](ctx, remote.c, "agents.clearInbox")
+}
+
+func (remote clientAgents) Replay(ctx context.Context, q kernel.ReplayQuery) (kernel.Replay, error) {
+	return call[kernel.Replay](ctx, remote.c, "agents.replay", q)
 }
 
 type clientSecurity struct{ c *Client }
@@ -918,6 +927,13 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Agents.ClearInbox(ctx)
+	},
+	"agents.replay": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.ReplayQuery
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Agents.Replay(ctx, a0)
 	},
 	"security.approvals": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 kernel.ApprovalQuery

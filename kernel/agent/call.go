@@ -166,8 +166,12 @@ func (x *run) use(ctx context.Context, c call) outcome {
 	kept := ToolStep{Title: o.result.Title.EN, TitleKO: o.result.Title.KO, Text: o.result.Text}
 	if o.err != nil {
 		o.kind = outcomeOf(ctx, o.err)
-		kept.Error = sys.AsError(o.err)
-		kept.Text = errorText(o.err)
+		kept.Text = ErrorText(o.err)
+		if o.kind == store.OutcomeUnknown {
+			o.result.Text = ""
+		} else {
+			kept.Error = sys.AsError(o.err)
+		}
 		if o.result.Text != "" { // what came before the failure is worth reading
 			kept.Text += "\n\n" + o.result.Text
 		}
@@ -177,10 +181,16 @@ func (x *run) use(ctx context.Context, c call) outcome {
 	return o
 }
 
-// errorText is how a model reads a failure.
-func errorText(err error) string {
-	if errors.Is(err, ErrStopped) {
+// ErrUnknown is the error of a tool whose effect nobody knows.
+var ErrUnknown = errors.New("the outcome is not known")
+
+// ErrorText is how a model reads a failure.
+func ErrorText(err error) string {
+	switch {
+	case errors.Is(err, ErrStopped):
 		return "It was stopped before it ended."
+	case errors.Is(err, ErrUnknown):
+		return unknownText
 	}
 	e := sys.AsError(err)
 	text := "Error (" + string(e.Code) + "): " + e.Message

@@ -174,6 +174,10 @@ func (x *run) remember(s store.Step) {
 	}
 }
 
+// CutByCrash is the error of a model step that was under way when Oxios stopped.
+// It is made again.
+const CutByCrash = "Oxios stopped in the middle of this answer."
+
 // dropOpenModelSteps closes model calls that were under way: what they said is
 // lost, and they are made again.
 func (x *run) dropOpenModelSteps(ctx context.Context) {
@@ -182,7 +186,7 @@ func (x *run) dropOpenModelSteps(ctx context.Context) {
 		if s.Kind == store.StepTool || s.State == store.StepClosed {
 			continue
 		}
-		if err := x.closeStep(context.WithoutCancel(ctx), x.journal.Open(s), store.OutcomeCanceled, mustJSON(ModelStep{Error: "Oxios stopped in the middle of this answer."}), nil); err != nil {
+		if err := x.closeStep(context.WithoutCancel(ctx), x.journal.Open(s), store.OutcomeCanceled, mustJSON(ModelStep{Error: CutByCrash}), nil); err != nil {
 			x.Log.Warn("Could not close an old step", "run_id", x.id, "step_id", s.ID, "error", err)
 		}
 	}

@@ -356,6 +356,8 @@ func outcomeOf(ctx context.Context, err error) string {
 	switch {
 	case errors.Is(context.Cause(ctx), ErrStopped):
 		return store.OutcomeCanceled
+	case errors.Is(err, ErrUnknown):
+		return store.OutcomeUnknown
 	case sys.CodeOf(err) == sys.CodeStreamCut:
 		return store.OutcomeCut
 	case sys.CodeOf(err) == sys.CodeDenied, sys.CodeOf(err) == sys.CodeRefused, sys.CodeOf(err) == sys.CodeForbidden:

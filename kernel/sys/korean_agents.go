@@ -43,6 +43,12 @@ func koreanAgents() [][2]string {
 		{"Write in its conversation instead.", "대신 그 대화에 쓰세요."},
 		{"The agent %s ended before it read your message: %s", "에이전트 %s이(가) 메시지를 읽기 전에 끝났습니다: %s"},
 
+		// Replay.
+		{"That run has not ended, so it cannot be replayed yet.", "아직 끝나지 않은 실행이라 재현할 수 없습니다."},
+		{"Wait for its end, or stop it.", "끝날 때까지 기다리거나 멈추세요."},
+		{"There is no place for a replay: %w.", "재현할 자리가 없습니다: %w."},
+		{"It is only tried.", "시험만 합니다."},
+
 		// The scheduler, and what goes on after a crash.
 		{"There is no priority %q.", "우선순위 %q은(는) 없습니다."},
 		{"Use low, normal, high or critical.", "low, normal, high, critical 중 하나를 쓰세요."},

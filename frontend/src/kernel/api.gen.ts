@@ -914,6 +914,68 @@ export interface ReadArgs {
   limit?: number;
 }
 
+/** Replay is what came of a replay. */
+export interface Replay {
+  run_id: string;
+  /** without a policy: what happened, step by step */
+  events?: ReplayEvent[];
+  /** the loop did again what the journal has; with a policy: no decision differs */
+  same: boolean;
+  /** how not, as a diff */
+  differs?: string;
+  /** with a policy: the decisions that differ */
+  decisions?: ReplayDecision[];
+}
+
+/** ReplayDecision is a decision that would have been another one. */
+export interface ReplayDecision {
+  step: number;
+  tool: string;
+  title: string;
+  /** free, ask or never */
+  was: string;
+  now: string;
+  why?: string;
+}
+
+/**
+ * ReplayEvent is what became of one step, or of the run: without times, and
+ * with the pieces of a stream joined.
+ */
+export interface ReplayEvent {
+  /** model, tool, message or run */
+  kind: string;
+  name?: string;
+  /** through which it went */
+  states?: string[];
+  outcome?: string;
+  args?: unknown;
+  text?: string;
+  reasoning?: string;
+  output?: string;
+}
+
+/**
+ * ReplayPolicy is what would have been in force. What is left out stays as it
+ * is, or as it was for the run.
+ */
+export interface ReplayPolicy {
+  /** ask, guarded or autonomous */
+  mode?: string;
+  /** the rights of the agent */
+  profile?: string;
+  /** tools that are switched off */
+  tools_off?: string[];
+  /** how strongly commands are contained, 0 to 2 */
+  isolation?: number;
+}
+
+/** ReplayQuery names the run to replay, and with a policy what to ask of it. */
+export interface ReplayQuery {
+  run_id?: string;
+  policy?: ReplayPolicy;
+}
+
 /**
  * Request is a call that needs a person, as the person sees it. All of it is
  * stored: the card can be drawn again after a restart.
@@ -1557,6 +1619,13 @@ export interface AgentsAPI {
    * What failed and what waits stays.
    */
   clearInbox(): Promise<string[]>;
+  /**
+   * Replay runs the loop of an ended run again, from its journal: the model's
+   * answers and the tools' results come from there, so that nothing is asked,
+   * paid or done. With a policy it says instead which of its tool calls would be
+   * decided otherwise.
+   */
+  replay(q: ReplayQuery): Promise<Replay>;
 }
 
 /** SecurityAPI holds the calls about approvals, policy, tools and the audit chain. */
@@ -1850,6 +1919,7 @@ export function makeKernel(t: Transport): Kernel {
       inbox: (all) => t.call('agents.inbox', [all]) as Promise<Inbox>,
       markSeen: (ids, seen) => t.call('agents.markSeen', [ids, seen]) as Promise<void>,
       clearInbox: () => t.call('agents.clearInbox', []) as Promise<string[]>,
+      replay: (q) => t.call('agents.replay', [q]) as Promise<Replay>,
     },
     security: {
       approvals: (q) => t.call('security.approvals', [q]) as Promise<Approval[]>,
