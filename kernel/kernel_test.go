@@ -19,6 +19,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv("OXIOS_CRASH_HOME") != "" {
 		crashing()
 	}
+	if os.Getenv("OXIOS_STREAMING") != "" {
+		streaming()
+	}
 	kerneltest.Main(m)
 }
 
