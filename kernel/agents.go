@@ -33,6 +33,11 @@ type Submit struct {
 	// Attachments are ids of [StateAPI.Attach]. A message that stands instead of
 	// another one has the attachments of that one where this is null.
 	Attachments []string `json:"attachments,omitempty"`
+
+	// MaxUSD is the most money that the run may spend, with all that it starts;
+	// null keeps what the configuration says. A message that joins a run keeps
+	// that run's limit.
+	MaxUSD *float64 `json:"max_usd,omitempty"`
 }
 
 // Submitted says what became of a message.
@@ -76,7 +81,7 @@ type Process struct {
 	EndedAt    *time.Time `json:"ended_at,omitempty"`
 	EndReason  string     `json:"end_reason,omitempty"`
 	Error      *sys.Error `json:"error,omitempty"`       // why it failed
-	WaitingFor string     `json:"waiting_for,omitempty"` // the approval's title
+	WaitingFor string     `json:"waiting_for,omitempty"` // the approval's title, or the limit that is reached
 	WaitingKO  string     `json:"waiting_for_ko,omitempty"`
 	Orphan     bool       `json:"orphan,omitempty"` // its parent ended before it did
 }
@@ -200,6 +205,8 @@ func (k *Kernel) process(ctx context.Context, r Run) (Process, error) {
 	waiting, err := k.approvals.List(ctx, security.ApprovalQuery{RunID: r.ID, State: security.ApprovalPending})
 	if len(waiting) > 0 {
 		p.WaitingFor, p.WaitingKO = waiting[0].Request.Title, waiting[0].Request.TitleKO
+	} else if r, ok := k.reached.of(r.ID); ok {
+		p.WaitingFor, p.WaitingKO = r.Message, r.MessageKO
 	}
 	return p, err
 }

@@ -290,6 +290,7 @@ func joinedValues(here, there string) (string, bool) {
 
 // announceRestore tells the faces that much is new.
 func (k *Kernel) announceRestore(r RestoreReport) {
+	k.budgets.Recount()
 	if changed, err := k.config.refresh(); err == nil && changed {
 		k.publish(event.ConfigChanged, scope{}, k.config.view())
 	}

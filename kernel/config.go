@@ -41,6 +41,12 @@ type Config struct {
 	ExecTimeoutS       int              `toml:"exec_timeout_s" json:"exec_timeout_s" default:"120" min:"1" max:"86400" doc:"Seconds after which a command is ended, unless its call says otherwise."`
 	MaxMemoryMB        int              `toml:"max_memory_mb" json:"max_memory_mb" default:"4096" min:"16" max:"1048576" doc:"Memory in MB above which a command is ended."`
 	RequestsPerMinute  int              `toml:"requests_per_minute" json:"requests_per_minute" default:"0" min:"0" max:"100000" doc:"Model calls a minute for each provider; 0 is no limit."`
+	DayUSD             string           `toml:"day_usd" json:"day_usd" limit:"usd" doc:"Money in USD that all agents together may spend in a day; empty for no limit, 0 for nothing."`
+	DayTokens          string           `toml:"day_tokens" json:"day_tokens" limit:"count" doc:"Tokens that all agents together may use in a day; empty for no limit, 0 for nothing."`
+	DayCalls           string           `toml:"day_calls" json:"day_calls" limit:"count" doc:"Model calls that all agents together may make in a day; empty for no limit, 0 for nothing."`
+	RunUSD             string           `toml:"run_usd" json:"run_usd" limit:"usd" doc:"Money in USD that one run may spend, with all that it starts; empty for no limit, 0 for nothing."`
+	RunTokens          string           `toml:"run_tokens" json:"run_tokens" limit:"count" doc:"Tokens that one run may use, with all that it starts; empty for no limit, 0 for nothing."`
+	RunCalls           string           `toml:"run_calls" json:"run_calls" limit:"count" doc:"Model calls that one run may make, with all that it starts; empty for no limit, 0 for nothing."`
 	Notifications      bool             `toml:"notifications" json:"notifications" default:"true" doc:"Notices of the system for approvals and for runs that ended."`
 	QuietHours         string           `toml:"quiet_hours" json:"quiet_hours" doc:"Hours without notices, like 22:00-07:00; empty for none."`
 	QuietApprovals     bool             `toml:"quiet_approvals" json:"quiet_approvals" default:"true" doc:"Requests that wait are told in quiet hours too."`
@@ -148,6 +154,10 @@ func (c *Config) validate() error {
 		}
 		if len(k.Values) > 0 && !slices.Contains(k.Values, v.String()) {
 			bad = sys.Errorf(sys.CodeInvalid, "%s is %q, but must be one of %s", k.Key, v.String(), strings.Join(k.Values, ", "))
+		}
+		if kind := f.Tag.Get("limit"); kind != "" {
+			bad = checkLimit(k.Key, kind, v.String())
+			return
 		}
 		if v.Kind() == reflect.Int {
 			lo, _ := strconv.Atoi(f.Tag.Get("min"))

@@ -64,6 +64,7 @@ func (k *Kernel) watchConfig(ctx context.Context) error {
 func (k *Kernel) readConfig() error {
 	changed, err := k.config.refresh()
 	if changed {
+		k.budgets.Wake()
 		k.publish(event.ConfigChanged, scope{}, k.config.view())
 		k.publishStatus()
 	}

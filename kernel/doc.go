@@ -23,6 +23,7 @@
 //	exec.go       commands; exec_card.go: as a person sees them; exec_jobs.go: in the background
 //	place.go      where a path leads; files.go, write.go, text.go, folder.go; search.go, walk.go and ignore.go; mention.go: names while a person writes
 //	changes.go    what a run changed
+//	budget.go     limits; budget_wait.go: what waits for one; costs.go: what was spent; resources.go: the machine's load
 //	infra.go      events, status; doctor.go; providers.go: models as the settings show them
 //	engine.go     providers and models as runs use them; model.go: one guarded call
 //	autostart.go  starting with the system; page.go: the address of the page that serve shows

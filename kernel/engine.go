@@ -381,6 +381,7 @@ type chosen struct {
 	chatOnly, demo  bool
 	blind           bool // known to see no pictures
 	local           bool
+	reasons         bool // known to think before it answers
 	price           *llm.Price
 }
 
@@ -413,6 +414,7 @@ func (e *engine) open(ctx context.Context, provider, model string) (*chosen, err
 			m.Images = t.Images
 		}
 	}
+	out.reasons = m.Reasoning != nil && *m.Reasoning
 	out.blind = m.Images != nil && !*m.Images
 	return out, nil
 }
@@ -438,12 +440,15 @@ func (c *chosen) complete(ctx context.Context, req llm.Request, emit func(llm.De
 	return resp, err
 }
 
+// free reports whether nothing is charged for the model.
+func (c *chosen) free() bool { return c.local || c.demo || (c.price != nil && c.price.Free()) }
+
 // cost says what a call cost. A price that is not known stays unknown; it is
 // never 0.
 func (c *chosen) cost(u llm.Usage) store.Cost {
 	cost := store.Cost{Calls: 1, Input: u.Input, Output: u.Output, Cached: u.Cached, Reasoning: u.Reasoning}
 	switch {
-	case c.local || c.demo || (c.price != nil && c.price.Free()):
+	case c.free():
 		cost.Free = true
 	case c.price == nil || !u.Reported:
 		cost.Unknown = true

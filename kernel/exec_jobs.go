@@ -346,6 +346,7 @@ type Workplace struct {
 	Mode      string        // ask, guarded or autonomous
 	Isolation sys.Isolation // of commands
 	ToolsOff  []string      // the tools that the person has switched off
+	Limited   bool          // a limit holds on what it may use
 }
 
 // Workplace returns where and how the principal of h works.
@@ -355,7 +356,11 @@ func (h *Handle) Workplace(ctx context.Context) (Workplace, error) {
 	if err != nil {
 		return Workplace{}, fmt.Errorf("describe where %s works: %w", c.who.Actor(), err)
 	}
-	return Workplace{Folder: c.scope.folder, Mode: string(c.scope.mode), Isolation: c.k.isolation(), ToolsOff: off}, nil
+	limited, err := c.k.limited(ctx, c.scope.runID)
+	if err != nil {
+		return Workplace{}, err
+	}
+	return Workplace{Limited: limited, Folder: c.scope.folder, Mode: string(c.scope.mode), Isolation: c.k.isolation(), ToolsOff: off}, nil
 }
 
 // May reports whether the principal of h holds the right to make a system call,

@@ -23,14 +23,16 @@ type action struct {
 	refusal  sys.Words // why tier 3 refuses it
 	hint     string    // what to do instead
 
+	budget func(context.Context) error // reserves what the call may use; it may wait for a limit
+
 	subject any                     // the exact call: what an approval is bound to
 	card    func(*security.Request) // what a person needs to see to decide
 	meta    map[string]any          // for the audit record
 }
 
 // guard is the gate around every call of the Handle, model calls included. In
-// order: capability, role, policy, mode, approval, the intent in the audit
-// chain, then fn, then the outcome. fn learns from its context whether a person
+// order: capability, role, policy, mode, approval, budget, the intent in the
+// audit chain, then fn, then the outcome. fn learns from its context whether a person
 // approved this very call.
 func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Context) (T, error)) (T, error) {
 	var none T
@@ -60,6 +62,11 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 				return none, c.turnAway(ctx, a, err)
 			}
 			granted = &approval
+		}
+	}
+	if a.budget != nil {
+		if err := a.budget(ctx); err != nil {
+			return none, c.turnAway(ctx, a, err)
 		}
 	}
 	recorded := row.Audit != "" || agent

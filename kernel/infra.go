@@ -26,7 +26,9 @@ type Status struct {
 	Paused       bool          `json:"paused"`
 	AuditOK      bool          `json:"audit_ok"` // as of the last verification
 	AuditEntries int64         `json:"audit_entries"`
-	Today        Cost          `json:"today"` // since midnight, local time
+	Today        Cost          `json:"today"`             // since midnight, local time
+	Limits       Limits        `json:"limits"`            // of the day
+	Reached      []Reached     `json:"reached,omitempty"` // limits that runs wait for
 	Isolation    sys.Isolation `json:"isolation"`
 	Onboarded    bool          `json:"onboarded"`
 	HasModel     bool          `json:"has_model"`         // a default model is chosen
@@ -68,9 +70,8 @@ func (k *Kernel) status(ctx context.Context) (Status, error) {
 		return s, err
 	}
 	s.Waiting = len(waiting)
-	now := k.clock.Now().In(time.Local)
-	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.Local)
-	if s.Today, err = k.store.DayCost(ctx, midnight); err != nil {
+	s.Limits, s.Reached = k.config.get().dayLimits(), k.reached.list()
+	if s.Today, err = k.store.DayCost(ctx, k.budgets.Midnight()); err != nil {
 		return s, err
 	}
 	if last, err := k.audit.List(ctx, security.AuditQuery{Newest: true, Limit: 1}); err == nil && len(last) > 0 {
@@ -158,6 +159,7 @@ func (a *InfraAPI) SetConfig(ctx context.Context, key, value string) (ConfigView
 			return ConfigView{}, err
 		}
 		v := a.k.config.view()
+		a.k.budgets.Wake()
 		a.k.publish(event.ConfigChanged, scope{}, v)
 		a.k.publishStatus()
 		return v, nil

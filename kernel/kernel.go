@@ -15,6 +15,7 @@ import (
 	"oxios/kernel/agent"
 	"oxios/kernel/document"
 	"oxios/kernel/event"
+	"oxios/kernel/limit"
 	"oxios/kernel/sandbox"
 	"oxios/kernel/security"
 	"oxios/kernel/store"
@@ -79,6 +80,9 @@ type Kernel struct {
 	runner    *agent.Runner
 	demo      demoServer
 	network   *network
+	budgets   *limit.Budgets
+	monitor   *limit.Monitor
+	reached   reached // limits that runs wait for
 	cmds      *commands
 	discards  *discards
 	housework sync.Mutex // held while a backup, a restore or a cleaning is under way
@@ -120,6 +124,7 @@ func (k *Kernel) Run(ctx context.Context) error {
 	g.Go(func() error { return k.watchStatus(ctx) })
 	g.Go(func() error { return k.writeEnds(ctx) })
 	g.Go(func() error { return k.probe(ctx) })
+	g.Go(func() error { return k.monitor.Run(ctx) })
 	g.Go(func() error { return k.readEnv(ctx) })
 	g.Go(func() error { return k.tendAttachments(ctx) })
 	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {

@@ -68,6 +68,10 @@ func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, e
 		return Submitted{}, sys.Errorf(sys.CodeTooLarge, "The message has %.1f MB; 1 MB is the most. Nothing was sent, and your text is kept.", float64(len(m.Text))/(1<<20)).
 			WithHint("Save it as a file in the folder and name the file in your message.")
 	}
+	limits, err := k.limitsOf(m)
+	if err != nil {
+		return Submitted{}, err
+	}
 	session, isNew, err := k.sessionFor(ctx, m, text, from)
 	if err != nil {
 		return Submitted{}, err
@@ -113,6 +117,11 @@ func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, e
 		}
 		if err := create(tx, &run); err != nil {
 			return err
+		}
+		if limits != nil {
+			if err := k.store.SetRunLimits(tx, run.ID, *limits); err != nil {
+				return err
+			}
 		}
 		return k.store.AddMessage(tx, msg)
 	})
@@ -221,9 +230,11 @@ func (k *Kernel) launch(run Run, steps []store.Step) error {
 		return err
 	}
 	k.runs.enter(run, mode)
+	k.monitor.Wake()
 	err = k.runs.Start(agent.Process{ID: run.ID, ParentID: run.ParentID, Priority: run.Priority}, func(ctx context.Context) {
 		k.work(ctx, run, steps)
 		k.runs.leave(run.ID)
+		k.budgets.Forget(run.ID)
 		k.publishStatus()
 		if ctx.Err() == nil && run.ParentID == "" {
 			k.startQueued(run.SessionID)
@@ -425,9 +436,16 @@ func (k *Kernel) spec(ctx context.Context, run Run, steps []store.Step) (agent.S
 			return agent.Spec{}, err
 		}
 	}
+	lineage, err := k.lineage(ctx, run)
+	if err != nil {
+		return agent.Spec{}, err
+	}
 	cfg := k.config.get()
 	return agent.Spec{
-		Run: run, Model: &guardedModel{caller: h.Exec.caller, chosen: chosen, patient: run.Via != "terminal" && !chosen.Endpoint().Here()}, Toolset: tools, History: history, Steps: steps, Say: say,
+		Run: run, Model: &guardedModel{
+			caller: h.Exec.caller, chosen: chosen, runs: lineage, waited: run.State == store.RunWaiting,
+			patient: run.Via != "terminal" && !chosen.Endpoint().Here(), parks: run.Via != "terminal",
+		}, Toolset: tools, History: history, Steps: steps, Say: say,
 		System: agent.Prompt(agent.PromptInput{
 			Now: k.clock.Now().In(time.Local), OS: runtime.GOOS, Folder: run.Folder, Mode: run.Mode, Toolset: tools, Instructions: run.Instructions,
 		}),

@@ -120,9 +120,10 @@ func (a *InfraAPI) Reconnect(ctx context.Context) (Status, error) {
 }
 
 // patiently makes a model call, and while the provider cannot be reached waits
-// and makes it again, until it answers or ctx ends.
-func (m *guardedModel) patiently(ctx context.Context, req llm.Request, emit func(llm.Delta)) (*llm.Response, error) {
-	resp, err := m.chosen.complete(ctx, req, emit)
+// and makes it again, until it answers or ctx ends. Nothing is reserved for a
+// call that waits: others may use it meanwhile.
+func (m *guardedModel) patiently(ctx context.Context, req *llm.Request, emit func(llm.Delta), reserve func(context.Context) error, release func()) (*llm.Response, error) {
+	resp, err := m.chosen.complete(ctx, *req, emit)
 	if !m.patient || !m.unreached(err) {
 		return resp, err
 	}
@@ -131,6 +132,7 @@ func (m *guardedModel) patiently(ctx context.Context, req llm.Request, emit func
 	reached := false
 	defer func() { net.leave(id, run, reached) }()
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
+		release()
 		problem := sys.AsError(err)
 		again := net.enter(id, m.chosen.Endpoint().Name, run, problem, m.caller.k.clock.Now())
 		m.caller.k.publishStatus()
@@ -148,7 +150,10 @@ func (m *guardedModel) patiently(ctx context.Context, req llm.Request, emit func
 		if ctx.Err() != nil {
 			return nil, sys.AsError(ctx.Err())
 		}
-		if resp, err = m.chosen.complete(ctx, req, emit); !m.unreached(err) {
+		if err = reserve(ctx); err != nil {
+			return nil, err
+		}
+		if resp, err = m.chosen.complete(ctx, *req, emit); !m.unreached(err) {
 			reached = ctx.Err() == nil
 			return resp, err
 		}

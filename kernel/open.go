@@ -9,11 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 
 	"oxios/kernel/agent"
 	"oxios/kernel/event"
+	"oxios/kernel/limit"
 	"oxios/kernel/sandbox"
 	"oxios/kernel/security"
 	"oxios/kernel/store"
@@ -90,7 +92,9 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	k.sandbox = sandbox.New(sandbox.Config{Helper: o.Helper, Log: o.Log, CacheDir: filepath.Join(o.Home, "cache"), Env: k.hostEnv})
 	k.engine = newEngine(k)
 	k.runner = &agent.Runner{Store: k.store, Bus: k.bus, Log: o.Log, Clock: o.Clock}
-	k.runs = newRuns(cfg)
+	k.budgets = limit.NewBudgets(books{k}, o.Clock, func() *time.Location { return time.Local })
+	k.runs = newRuns(cfg, func() bool { return k.monitor.Overloaded() })
+	k.monitor = limit.NewMonitor(o.Home, k.runs.atWork, o.Clock)
 	k.unwritten = newUnwritten()
 	if err = k.loadPaused(ctx); err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"oxios/kernel/security"
 	"oxios/kernel/store"
@@ -23,7 +24,7 @@ func (k *Kernel) takeUp(ctx context.Context) error {
 			return fmt.Errorf("read the steps of run %s: %w", r.ID, err)
 		}
 		attempts := 0
-		if !waitsFirst(steps) { // a run that waits for a person does nothing at a start
+		if !waitsFirst(steps) && !waitsForLimit(r, steps) { // a run that waits for a person does nothing at a start
 			err = k.store.Write(ctx, func(tx *store.Tx) (err error) {
 				attempts, err = k.store.TakeUp(tx, r.ID)
 				return err
@@ -64,6 +65,12 @@ func waitsFirst(steps []store.Step) bool {
 		}
 	}
 	return false
+}
+
+// waitsForLimit reports whether a run waited before its next model call: that
+// has no step before it is let through.
+func waitsForLimit(r Run, steps []store.Step) bool {
+	return r.State == store.RunWaiting && !slices.ContainsFunc(steps, func(s store.Step) bool { return s.State != store.StepClosed })
 }
 
 // again reports whether a step that had started when Oxios went down may simply

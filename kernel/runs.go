@@ -79,9 +79,9 @@ func (p places) Acquire(ctx context.Context, id string, priority int) (agent.Slo
 	return p.Scheduler.Acquire(ctx, id, schedule.Priority(priority))
 }
 
-func newRuns(cfg Config) *runs {
+func newRuns(cfg Config, overloaded func() bool) *runs {
 	r := &runs{gate: gate{open: closedChan()}, live: map[string]*liveRun{}}
-	r.scheduler = schedule.New(schedule.Config{Concurrent: cfg.MaxConcurrent, OldFirst: cfg.OldestFirst, Dead: func(id string) {
+	r.scheduler = schedule.New(schedule.Config{Concurrent: cfg.MaxConcurrent, OldFirst: cfg.OldestFirst, Overloaded: overloaded, Dead: func(id string) {
 		r.Kill(id, sys.Errorf(sys.CodeTimeout, "It showed no progress for 5 minutes, so it was ended. What was done before is kept.").
 			WithHint("Continue, or say what should be done differently."))
 	}})

@@ -107,6 +107,11 @@ var syscalls = table(
 	Syscall{Name: "infra.clean", Domain: security.DomainInfra, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
 	Syscall{Name: "infra.reportFocus", Domain: security.DomainInfra, Rights: security.W, Person: true},
 
+	Syscall{Name: "infra.budget", Domain: security.DomainInfra, Rights: security.R},
+	Syscall{Name: "infra.setBudget", Domain: security.DomainBudget, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
+	Syscall{Name: "infra.costs", Domain: security.DomainBudget, Rights: security.R},
+	Syscall{Name: "infra.resources", Domain: security.DomainResource, Rights: security.R},
+
 	// No method of the Handle: the loop's own call, made for the agent.
 	Syscall{Name: "llm.complete", Domain: security.DomainLLM, Rights: security.X, Audit: security.ActionToolCall},
 )

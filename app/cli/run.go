@@ -27,6 +27,7 @@ type runFlags struct {
 	attach                                 []string
 
 	timeout    time.Duration
+	maxCost    *float64
 	noWait     bool
 	trust      bool
 	background bool
@@ -44,6 +45,7 @@ type runDocument struct {
 
 func (c *console) runCommand() *cobra.Command {
 	var f runFlags
+	var most float64
 	cmd := &cobra.Command{
 		Use:   `run [message]`,
 		Short: c.t("Say something to an agent and wait for what comes of it", "에이전트에게 일을 시키고 결과를 기다립니다"),
@@ -53,6 +55,7 @@ func (c *console) runCommand() *cobra.Command {
 		Example: `  oxios run "Write a hello file"
   git diff | oxios run -
   oxios run --attach report.pdf "What does page 3 say?"
+  oxios run --max-cost 0.50 "Sum up this folder"
   oxios run --json --mode ask "Tidy this folder" | jq .response`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -61,6 +64,9 @@ func (c *console) runCommand() *cobra.Command {
 					return err
 				}
 				return exits(exitUsage)
+			}
+			if cmd.Flags().Changed("max-cost") {
+				f.maxCost = &most
 			}
 			return c.say(cmd.Context(), args, f)
 		},
@@ -74,6 +80,7 @@ func (c *console) runCommand() *cobra.Command {
 	fl.StringVar(&f.mode, "mode", "", c.t("what it may do without asking: `ask`, guarded or auto", "묻지 않고 할 수 있는 일: `ask`, guarded, auto"))
 	fl.StringVar(&f.folder, "folder", "", c.t("work in this `folder` instead of the current one", "현재 폴더 대신 이 `폴더`에서 일합니다"))
 	fl.DurationVar(&f.timeout, "timeout", 0, c.t("stop it after this `time`, like 90s or 10m", "이 `시간`이 지나면 멈춥니다 (예: 90s, 10m)"))
+	fl.Float64Var(&most, "max-cost", 0, c.t("end it before it costs more than so many `dollars`", "이 `달러`보다 더 들기 전에 끝냅니다"))
 	fl.BoolVar(&f.noWait, "no-wait", false, c.t("exit with 3 instead of waiting for an approval", "승인을 기다리지 않고 코드 3으로 끝냅니다"))
 	fl.BoolVar(&f.trust, "trust", false, c.t("trust the folder from now on, and follow its AGENTS.md or CLAUDE.md", "이제부터 폴더를 신뢰하고 그 AGENTS.md나 CLAUDE.md를 따릅니다"))
 	fl.BoolVar(&f.background, "background", false, c.t("return at once; the Oxios that runs goes on with it", "바로 돌아옵니다. 실행 중인 Oxios가 이어서 합니다"))
@@ -159,6 +166,7 @@ func (c *console) say(ctx context.Context, args []string, f runFlags) error {
 		return err
 	}
 	sent, err := l.Agents.Submit(ctx, kernel.Submit{
+		MaxUSD:    f.maxCost,
 		SessionID: f.session, InsteadOf: f.insteadOf, Text: text, Attachments: attached, Folder: folder, Provider: f.provider, Model: f.model, Mode: f.mode, Via: "terminal",
 	})
 	if err != nil {

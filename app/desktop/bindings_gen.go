@@ -365,6 +365,21 @@ func (a *Infra) Restore(args string) (string, error) {
 	return a.b.call("infra.restore", args)
 }
 
+// Budget takes [].
+func (a *Infra) Budget(args string) (string, error) {
+	return a.b.call("infra.budget", args)
+}
+
+// SetBudget takes [c].
+func (a *Infra) SetBudget(args string) (string, error) {
+	return a.b.call("infra.setBudget", args)
+}
+
+// Costs takes [q].
+func (a *Infra) Costs(args string) (string, error) {
+	return a.b.call("infra.costs", args)
+}
+
 // Doctor takes [].
 func (a *Infra) Doctor(args string) (string, error) {
 	return a.b.call("infra.doctor", args)
@@ -458,6 +473,11 @@ func (a *Infra) Discover(args string) (string, error) {
 // StartDemo takes [].
 func (a *Infra) StartDemo(args string) (string, error) {
 	return a.b.call("infra.startDemo", args)
+}
+
+// Resources takes [].
+func (a *Infra) Resources(args string) (string, error) {
+	return a.b.call("infra.resources", args)
 }
 
 // Storage takes [].

@@ -255,6 +255,14 @@ type InfraAPI interface {
 	// Writes of running agents wait while conversations come in: some three
 	// seconds for ten thousand messages of 1 KiB.
 	Restore(ctx context.Context, in kernel.RestoreInput) (kernel.RestoreReport, error)
+	// Budget returns the limits of the day and of the runs that have not ended, with
+	// what was used. An agent sees its own run only.
+	Budget(ctx context.Context) (kernel.BudgetView, error)
+	// SetBudget sets the limits of the day or of a run. Runs that wait for them go
+	// on at once where they now can.
+	SetBudget(ctx context.Context, c kernel.BudgetChange) (kernel.BudgetView, error)
+	// Costs returns what model calls have cost, by day and by run.
+	Costs(ctx context.Context, q kernel.CostQuery) (kernel.CostView, error)
 	// Doctor looks at the home, the database, the audit chain, the isolation, the
 	// models and the programs that agents use.
 	Doctor(ctx context.Context) (kernel.DoctorReport, error)
@@ -313,6 +321,8 @@ type InfraAPI interface {
 	// StartDemo starts the scripted endpoint and makes it the default model. Its
 	// answers are labelled: there is no language model behind them.
 	StartDemo(ctx context.Context) (kernel.Provider, error)
+	// Resources returns the load of the machine.
+	Resources(ctx context.Context) (kernel.ResourceView, error)
 	// Storage returns the size of each part of the home. It reads every page of
 	// the database, about a second for a gigabyte.
 	Storage(ctx context.Context) (kernel.Storage, error)
@@ -605,6 +615,18 @@ func (remote clientInfra) Restore(ctx context.Context, in kernel.RestoreInput) (
 	return call[kernel.RestoreReport](ctx, remote.c, "infra.restore", in)
 }
 
+func (remote clientInfra) Budget(ctx context.Context) (kernel.BudgetView, error) {
+	return call[kernel.BudgetView](ctx, remote.c, "infra.budget")
+}
+
+func (remote clientInfra) SetBudget(ctx context.Context, c kernel.BudgetChange) (kernel.BudgetView, error) {
+	return call[kernel.BudgetView](ctx, remote.c, "infra.setBudget", c)
+}
+
+func (remote clientInfra) Costs(ctx context.Context, q kernel.CostQuery) (kernel.CostView, error) {
+	return call[kernel.CostView](ctx, remote.c, "infra.costs", q)
+}
+
 func (remote clientInfra) Doctor(ctx context.Context) (kernel.DoctorReport, error) {
 	return call[kernel.DoctorReport](ctx, remote.c, "infra.doctor")
 }
@@ -683,6 +705,10 @@ func (remote clientInfra) Discover(ctx context.Context) ([]kernel.Found, error) 
 
 func (remote clientInfra) StartDemo(ctx context.Context) (kernel.Provider, error) {
 	return call[kernel.Provider](ctx, remote.c, "infra.startDemo")
+}
+
+func (remote clientInfra) Resources(ctx context.Context) (kernel.ResourceView, error) {
+	return call[kernel.ResourceView](ctx, remote.c, "infra.resources")
 }
 
 func (remote clientInfra) Storage(ctx context.Context) (kernel.Storage, error) {
@@ -1144,6 +1170,26 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 		}
 		return h.Infra.Restore(ctx, a0)
 	},
+	"infra.budget": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Infra.Budget(ctx)
+	},
+	"infra.setBudget": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.BudgetChange
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Infra.SetBudget(ctx, a0)
+	},
+	"infra.costs": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.CostQuery
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Infra.Costs(ctx, a0)
+	},
 	"infra.doctor": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {
 			return nil, err
@@ -1272,6 +1318,12 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Infra.StartDemo(ctx)
+	},
+	"infra.resources": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Infra.Resources(ctx)
 	},
 	"infra.storage": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {

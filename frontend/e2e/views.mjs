@@ -275,6 +275,7 @@ export const views = [
 	{ name: 'settings-keyboard', go: settings('keyboard') },
 	{ name: 'settings-notifications', go: settings('notifications') },
 	{ name: 'settings-limits', go: settings('limits') },
+	{ name: 'limit', scene: 'limit', go: (page) => session(page, 1) },
 	{ name: 'settings-storage', go: settings('storage') },
 	{
 		name: 'settings-restore',

@@ -321,3 +321,29 @@ func BenchmarkTurn(b *testing.B) {
 		resp.Body.Close()
 	}
 }
+
+func TestRequestThatAllowsFewTokensGetsTheBeginning(t *testing.T) {
+	t.Parallel()
+	s := New(Scenario{Name: "long", Turns: []Turn{{Text: strings.Repeat("word ", 100), Calls: []Call{{Tool: "ls", Args: "{}"}}}}})
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	resp := post(t, server.URL, map[string]any{"model": ModelID, "max_tokens": 10, "tools": []any{map[string]any{}}, "messages": []any{map[string]any{"role": "user", "content": "go"}}})
+	var got struct {
+		Choices []struct {
+			Message struct {
+				Content string           `json:"content"`
+				Calls   []map[string]any `json:"tool_calls"`
+			} `json:"message"`
+			Finish string `json:"finish_reason"`
+		} `json:"choices"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	if c := got.Choices[0]; c.Finish != "length" || len(c.Message.Content) != 36 || c.Message.Calls != nil {
+		t.Errorf("got %+v", c)
+	}
+	if c := s.Counted(); c.Calls != 1 || c.Output != 10 || c.Input == 0 {
+		t.Errorf("got %+v", c)
+	}
+}

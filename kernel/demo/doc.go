@@ -60,5 +60,6 @@
 //	hang         = true      send the chunks without the finish, then nothing until the client goes
 //	times        = 2         only the first so many requests meet this turn, later ones the next of its step
 //
-// times is the one thing that the server remembers.
+// times is the one thing that the server remembers. A request that allows fewer
+// tokens than a turn has gets its beginning, without calls, and finish length.
 package demo

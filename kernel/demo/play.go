@@ -75,6 +75,7 @@ type played struct {
 	reasoning string
 	refusal   string
 	calls     []Call
+	short     bool // the request allowed fewer tokens than the turn has
 }
 
 // maxMatched is how much of a message the scenarios look at, in bytes: trying

@@ -34,6 +34,7 @@ type Server struct {
 	mu       sync.Mutex
 	requests []RecordedRequest
 	served   int
+	counted  Counted
 	used     map[*Turn]int
 }
 
@@ -76,6 +77,29 @@ func (s *Server) Served() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.served
+}
+
+// Counted is what the server's answers came to, as it reported them.
+type Counted struct {
+	Calls, Input, Output int
+}
+
+// Counted returns what was answered since the start.
+func (s *Server) Counted() Counted {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.counted
+}
+
+func (s *Server) count(u *usage) {
+	if u == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counted.Calls++
+	s.counted.Input += u.Prompt
+	s.counted.Output += u.Completion
 }
 
 // record keeps a request and returns how to note what became of it.
@@ -147,6 +171,8 @@ type chatRequest struct {
 	Messages      []message         `json:"messages"`
 	Tools         []json.RawMessage `json:"tools"`
 	ToolChoice    any               `json:"tool_choice"`
+	MaxTokens     int               `json:"max_tokens"`
+	MaxCompletion int               `json:"max_completion_tokens"`
 	Stream        bool              `json:"stream"`
 	StreamOptions *struct {
 		IncludeUsage bool `json:"include_usage"`
@@ -173,6 +199,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, body []byte, n
 		p.text = strings.TrimSpace(p.text + " (The script would call " + p.calls[0].Tool + " now, but no tool was offered.)")
 		p.calls = nil
 	}
+	p.shorten(max(req.MaxTokens, req.MaxCompletion))
 	if !sleep(r.Context(), p.DelayMS) {
 		return
 	}
@@ -182,8 +209,10 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, body []byte, n
 	case p.Raw != "":
 		sendRaw(w, r, p)
 	case req.Stream:
+		s.count(p.usageOf(len(body)))
 		stream(w, r, req, p, len(body))
 	default:
+		s.count(p.usageOf(len(body)))
 		writeJSON(w, http.StatusOK, whole(req, p, len(body)))
 	}
 }

@@ -38,8 +38,27 @@ func (p played) usageOf(requestBytes int) *usage {
 	return &usage{Prompt: in, Completion: out, Total: in + out}
 }
 
+// shorten keeps a turn within the tokens that a request allows; 0 allows any
+// number. A turn that is cut makes no call.
+func (p *played) shorten(most int) {
+	u := p.usageOf(0)
+	if most <= 0 || u == nil || u.Completion <= most {
+		return
+	}
+	p.short, p.calls = true, nil
+	p.reasoning = p.reasoning[:min(len(p.reasoning), 4*(most-1))]
+	p.text = p.text[:min(len(p.text), 4*(most-1)-len(p.reasoning))]
+	if len(p.Usage) == 4 {
+		turn := *p.Turn
+		turn.Usage = []int{p.Usage[0], most, p.Usage[2], min(p.Usage[3], most)}
+		p.Turn = &turn
+	}
+}
+
 func (p played) finish() string {
 	switch {
+	case p.short:
+		return "length"
 	case p.Finish != "":
 		return p.Finish
 	case len(p.calls) > 0:

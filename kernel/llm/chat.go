@@ -26,9 +26,9 @@ func chatRequest(req Request, q quirk) openai.ChatCompletionRequest {
 		out.ReasoningEffort = req.Effort
 	}
 	if reasons(req.Model) != q.swapMax {
-		out.MaxCompletionTokens = req.MaxTokens
+		out.MaxCompletionTokens = allowed(req, q)
 	} else {
-		out.MaxTokens = req.MaxTokens //nolint:staticcheck // older servers know this name alone
+		out.MaxTokens = allowed(req, q) //nolint:staticcheck // older servers know this name alone
 	}
 	for _, t := range req.Tools {
 		out.Tools = append(out.Tools, openai.Tool{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{

@@ -35,6 +35,7 @@ type Client struct {
 // quirk is what a server turned out not to understand about a model.
 type quirk struct {
 	noUsage   bool // stream_options
+	maxOut    int  // the most tokens that it may be asked for; 0 is no limit that is known
 	swapMax   bool // wants the other name of max_tokens
 	noEffort  bool
 	responses bool // the model answers on the Responses API only
@@ -243,6 +244,18 @@ func (c *Client) judgeEnd(a *answer, err error) error {
 	return nil
 }
 
+// minAsked is the fewest tokens that a server is asked for instead of more.
+const minAsked = 1024
+
+// allowed is how many tokens the answer may have: what the request says, or
+// what the server turned out to allow. 0 is the server's own limit.
+func allowed(req Request, q quirk) int {
+	if q.maxOut > 0 && req.MaxTokens > 0 {
+		return min(req.MaxTokens, q.maxOut)
+	}
+	return req.MaxTokens
+}
+
 func (c *Client) quirk(model string) quirk {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -263,6 +276,8 @@ func (c *Client) learn(req Request, q quirk, f *fault) bool {
 		q.responses = true
 	case containsAny(f.words, "max_completion_tokens", "max_tokens") && req.MaxTokens > 0 && containsAny(f.words, "unsupported", "not supported", "unrecognized", "not permitted", "unknown"):
 		q.swapMax = true
+	case containsAny(f.words, "max_completion_tokens", "max_tokens", "max_output_tokens") && allowed(req, q) > minAsked && containsAny(f.words, "too large", "at most", "maximum", "less than", "exceed"):
+		q.maxOut = allowed(req, q) / 2
 	case containsAny(f.words, "reasoning_effort", "reasoning.effort") && req.Effort != "":
 		q.noEffort = true
 	case containsAny(f.words, "does not support thinking"):

@@ -360,3 +360,36 @@ func TestRequestsThatCannotBeSentSayWhy(t *testing.T) {
 		t.Errorf("an unknown effort is not left out: %v", err)
 	}
 }
+
+func TestServerThatAllowsFewerTokensIsAskedForFewer(t *testing.T) {
+	t.Parallel()
+	var p *peer
+	asked := 0
+	p = serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		doc := sent(t, p, asked)
+		asked++
+		if doc["max_tokens"].(float64) > 5000 {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"error":{"message":"max_tokens is too large: this model supports at most 5000 completion tokens"}}`)
+			return
+		}
+		writeStream(w, events(chunkHello, chunkStop, done))
+	})
+	c := client(t, at(p))
+	req := ask("m")
+	req.MaxTokens = 16384
+	for i, want := range []float64{16384, 8192, 4096, 4096} {
+		if i == 0 || i == 3 { // the second request knows already
+			if _, _, err := complete(t, c, req); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := sent(t, p, i)["max_tokens"]; got != want {
+			t.Errorf("request %d: got %v, want %v", i, got, want)
+		}
+	}
+	req.MaxTokens = 100
+	if _, _, err := complete(t, c, req); err != nil || sent(t, p, 4)["max_tokens"] != 100.0 {
+		t.Errorf("got %v, %v, want the 100 that were asked for", sent(t, p, 4)["max_tokens"], err)
+	}
+}

@@ -41,7 +41,7 @@ func responsesOnly(model string) bool {
 func responsesRequest(req Request, q quirk) openai.CreateResponseRequest {
 	store := false
 	out := openai.CreateResponseRequest{
-		Model: req.Model, Input: responsesInput(req.Messages), MaxOutputTokens: req.MaxTokens, Store: &store, Stream: true,
+		Model: req.Model, Input: responsesInput(req.Messages), MaxOutputTokens: allowed(req, q), Store: &store, Stream: true,
 	}
 	if req.Effort != "" && !q.noEffort {
 		out.Reasoning = &openai.ResponseReasoning{Effort: req.Effort, Summary: "auto"}

@@ -43,9 +43,10 @@ type MergeOptions struct {
 }
 
 // mergedTables are the tables that [Store.Merge] knows; a test compares them
-// with the schema. The audit chain is not merged: two chains do not make one.
+// with the schema. The audit chain is not merged: two chains do not make one. Nor
+// are the limits of runs: nothing that comes in can run.
 var mergedTables = []string{
-	"sessions", "messages", "runs", "steps", "queued", "changes", "approvals", "attachments", "attached", "audit", "kv", "spend", "counters",
+	"sessions", "messages", "runs", "steps", "queued", "changes", "approvals", "attachments", "attached", "audit", "kv", "spend", "counters", "limits",
 }
 
 // Merge adds what from has and this database lacks, and changes nothing that

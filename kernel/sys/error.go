@@ -25,6 +25,7 @@ const (
 	CodeTimeout       Code = "timeout"        // it took longer than it may
 	CodeCanceled      Code = "canceled"       // the caller, or a person, stopped it
 	CodeTooLarge      Code = "too_large"      // over a size limit that the message names
+	CodeBudget        Code = "budget"         // a limit on tokens, calls or money leaves too little
 	CodeDiskFull      Code = "disk_full"      // nothing could be written
 	CodeNewerDatabase Code = "newer_database" // the home was written by a newer Oxios
 	CodeInternal      Code = "internal"       // a bug of ours

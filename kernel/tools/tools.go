@@ -19,13 +19,14 @@ import (
 // maker describes a tool and makes it for a run.
 type maker struct {
 	name, domain string
-	calls        []string // the system calls that it makes; the agent needs the right to one of them
-	about        string   // in one sentence, for a person and for the index
+	calls        []string                    // the system calls that it makes; the agent needs the right to one of them
+	about        string                      // in one sentence, for a person and for the index
+	when         func(kernel.Workplace) bool // whether it is offered; nil is always
 	make         func(*kernel.Handle, kernel.Workplace) agent.Tool
 }
 
 // makers are all tools, in the order in which they are offered.
-var makers = []maker{readMaker, writeMaker, editMaker, grepMaker, findMaker, lsMaker, execMaker, agentMaker}
+var makers = []maker{readMaker, writeMaker, editMaker, grepMaker, findMaker, lsMaker, execMaker, agentMaker, budgetMaker, resourceMaker}
 
 // New returns what a run may use, made from the run's own Handle. The goal is
 // not looked at while there are so few tools that all of them are offered.
@@ -37,7 +38,7 @@ func New(ctx context.Context, h *kernel.Handle, _ string) (agent.Toolset, error)
 	var offered []maker
 	var set agent.Toolset
 	for _, m := range makers {
-		if slices.Contains(at.ToolsOff, m.name) || !slices.ContainsFunc(m.calls, h.May) {
+		if slices.Contains(at.ToolsOff, m.name) || !slices.ContainsFunc(m.calls, h.May) || (m.when != nil && !m.when(at)) {
 			continue
 		}
 		offered = append(offered, m)

@@ -104,6 +104,7 @@ func TestWithoutContainmentTheToolSaysSo(t *testing.T) {
 func TestToolThatThePersonSwitchedOffIsNotOffered(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.Open(t)
+	all := len(k.Toolset(k.Agent("guarded")).Tools)
 	if err := k.Person().Security.SetTool(t.Context(), "exec", false); err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +114,7 @@ func TestToolThatThePersonSwitchedOffIsNotOffered(t *testing.T) {
 			t.Error("exec is offered")
 		}
 	}
-	if strings.Contains(set.Index, ">exec</name>") || len(set.Tools) != len(tools.Catalogue())-1 {
+	if strings.Contains(set.Index, ">exec</name>") || len(set.Tools) != all-1 {
 		t.Errorf("got %d tools, index %s", len(set.Tools), set.Index)
 	}
 }
@@ -132,7 +133,7 @@ func TestToolsWithoutTheRightToThemAreNotOffered(t *testing.T) {
 	for _, x := range guardian.Tools {
 		names = append(names, x.Name())
 	}
-	if got := strings.Join(names, " "); got != "read grep find ls" {
+	if got := strings.Join(names, " "); got != "read grep find ls resource" {
 		t.Errorf("the guardian only looks: got %q", got)
 	}
 }

@@ -5,6 +5,15 @@ import type { Transport } from './transport';
 /** Action is what an audit entry is about. */
 export type Action = 'AgentSpawn' | 'AgentExit' | 'ToolCall' | 'ToolResult' | 'MemoryWrite' | 'MemoryRead' | 'ConfigChange' | 'SkillInstall' | 'CronTrigger' | 'GitCommit' | 'AccessDenied' | 'Other';
 
+/** Amount is what was used, or may be. */
+export interface Amount {
+  /** input and output together */
+  tokens: number;
+  /** of a model */
+  calls: number;
+  usd: number;
+}
+
 /** Approval is a [Request] and what became of it. */
 export interface Approval {
   id: string;
@@ -184,6 +193,44 @@ export interface BackupReport {
   took_ms: number;
 }
 
+/** BudgetChange sets the limits of a scope, all three of them: null is no limit. */
+export interface BudgetChange {
+  /** day or run */
+  scope?: string;
+  /** its id or its pid */
+  run_id?: string;
+  /** input and output together */
+  tokens?: number;
+  /** of a model */
+  calls?: number;
+  usd?: number;
+}
+
+/** BudgetLine is one scope of a budget. */
+export interface BudgetLine {
+  /** day or run */
+  scope: string;
+  run_id?: string;
+  pid?: number;
+  session_id?: string;
+  name?: string;
+  limits: Limits;
+  used: Amount;
+  /** the limits were set for this run; otherwise they are those of the configuration */
+  own: boolean;
+  /** the run waits for a limit */
+  reached?: Reached;
+}
+
+/** BudgetView is what may be used, and what was. */
+export interface BudgetView {
+  day: BudgetLine;
+  /** when the next day begins */
+  until: string;
+  /** those that have not ended */
+  runs: BudgetLine[];
+}
+
 /** Canary is one thing that was tried from inside. */
 export interface Canary {
   name: string;
@@ -257,7 +304,7 @@ export interface Cleaned {
  * Code says what kind of failure an [Error] is. The text of a code is part of
  * the interface: faces and scripts match on it.
  */
-export type Code = 'invalid' | 'not_found' | 'forbidden' | 'refused' | 'denied' | 'waiting' | 'conflict' | 'busy' | 'unavailable' | 'timeout' | 'canceled' | 'too_large' | 'disk_full' | 'newer_database' | 'internal' | 'auth' | 'quota' | 'rate_limit' | 'context_length' | 'network' | 'model_refusal' | 'unknown_model' | 'stream_cut' | 'provider';
+export type Code = 'invalid' | 'not_found' | 'forbidden' | 'refused' | 'denied' | 'waiting' | 'conflict' | 'busy' | 'unavailable' | 'timeout' | 'canceled' | 'too_large' | 'budget' | 'disk_full' | 'newer_database' | 'internal' | 'auth' | 'quota' | 'rate_limit' | 'context_length' | 'network' | 'model_refusal' | 'unknown_model' | 'stream_cut' | 'provider';
 
 /** ConfigKey describes one setting. */
 export interface ConfigKey {
@@ -280,6 +327,52 @@ export interface ConfigView {
 
 /** Cost is what model calls used. The zero value is "no calls so far". */
 export interface Cost {
+  calls: number;
+  /** tokens, the cached ones included */
+  input: number;
+  /** tokens, the reasoning ones included */
+  output: number;
+  /** input tokens that the endpoint had seen before */
+  cached: number;
+  /** output tokens that were not shown */
+  reasoning: number;
+  usd: number;
+  /** a part has no known price: USD is a lower bound */
+  unknown: boolean;
+  /** all of it ran where nothing is charged */
+  free: boolean;
+}
+
+/** CostQuery selects a time. */
+export interface CostQuery {
+  /** today and those before it; default 14, at most 366 */
+  days?: number;
+}
+
+/**
+ * CostView is what model calls have cost. The runs and the others together are
+ * the total, and so are the days.
+ */
+export interface CostView {
+  /** midnight, in the person's time zone */
+  from: string;
+  /** oldest first, also those on which nothing was spent */
+  days: DayCosts[];
+  total: Cost;
+  /** the most expensive first, at most 100 */
+  runs: RunCost[];
+  /** further runs, and those of deleted conversations */
+  others: Cost;
+  /** USD that the input would have cost more, had its provider not seen it before */
+  saved: number;
+  /** runs that a limit has ended */
+  stopped: number;
+}
+
+/** DayCosts is what a day has cost. */
+export interface DayCosts {
+  /** 2026-01-31, in the person's time zone */
+  day: string;
   calls: number;
   /** tokens, the cached ones included */
   input: number;
@@ -650,6 +743,15 @@ export interface KnownFolder {
   at: string;
 }
 
+/** Limits are the most that may be used: nil is no limit, and 0 allows nothing. */
+export interface Limits {
+  /** input and output together */
+  tokens?: number;
+  /** of a model */
+  calls?: number;
+  usd?: number;
+}
+
 /** LsArgs says which folder to list; "" is the caller's own. */
 export interface LsArgs {
   path?: string;
@@ -831,7 +933,7 @@ export interface Process {
   end_reason?: string;
   /** why it failed */
   error?: KernelError;
-  /** the approval's title */
+  /** the approval's title, or the limit that is reached */
   waiting_for?: string;
   waiting_for_ko?: string;
   /** its parent ended before it did */
@@ -900,6 +1002,31 @@ export interface Queued {
   /** how it was submitted: the caller's own form */
   request?: unknown;
   attachments?: Attachment[];
+}
+
+/**
+ * Reached is a limit that leaves too little for a run's next model call. The run
+ * waits until it is raised.
+ */
+export interface Reached {
+  /** the run that waits */
+  run_id: string;
+  session_id: string;
+  /** day or run */
+  scope: string;
+  /** the run whose limit it is: the one that waits, or one that it descends from */
+  of?: string;
+  /** usd, tokens or calls */
+  kind: string;
+  /** in the unit of its kind */
+  limit: number;
+  /** so far */
+  used: number;
+  /** what the next call may take at most */
+  needs: number;
+  /** in one sentence */
+  message: string;
+  message_ko?: string;
 }
 
 /**
@@ -1025,6 +1152,15 @@ export interface Request {
   step_id?: string;
 }
 
+/** ResourceView is how loaded the machine is, and was in the past hour. */
+export interface ResourceView {
+  now: Sample;
+  /** work that can wait should wait */
+  overloaded: boolean;
+  /** the oldest first, every ten seconds while agents work or somebody looks */
+  history: Sample[];
+}
+
 /** RestoreInput says what to restore. */
 export interface RestoreInput {
   /** of a backup; absolute */
@@ -1106,6 +1242,29 @@ export interface Run {
   instructions?: Instructions;
 }
 
+/** RunCost is what a run has cost in a time. */
+export interface RunCost {
+  run_id: string;
+  session_id: string;
+  name: string;
+  provider: string;
+  model: string;
+  calls: number;
+  /** tokens, the cached ones included */
+  input: number;
+  /** tokens, the reasoning ones included */
+  output: number;
+  /** input tokens that the endpoint had seen before */
+  cached: number;
+  /** output tokens that were not shown */
+  reasoning: number;
+  usd: number;
+  /** a part has no known price: USD is a lower bound */
+  unknown: boolean;
+  /** all of it ran where nothing is charged */
+  free: boolean;
+}
+
 /** RunResult is what came of a run. */
 export interface RunResult {
   response: string;
@@ -1144,6 +1303,21 @@ export interface RunView {
   siblings?: string[];
   sibling?: number;
   edited?: boolean;
+}
+
+/** Sample is how loaded the machine was. */
+export interface Sample {
+  at: string;
+  /** percent of all processors, since the sample before */
+  cpu: number;
+  /** bytes */
+  memory_total: number;
+  /** bytes that programs can still get */
+  memory_available: number;
+  /** bytes on the disk of the home */
+  disk_free: number;
+  /** runs at work */
+  agents: number;
 }
 
 /** SavedFile is a file that was written for a person. */
@@ -1261,6 +1435,10 @@ export interface Status {
   audit_entries: number;
   /** since midnight, local time */
   today: Cost;
+  /** of the day */
+  limits: Limits;
+  /** limits that runs wait for */
+  reached?: Reached[];
   isolation: Isolation;
   onboarded: boolean;
   /** a default model is chosen */
@@ -1369,6 +1547,12 @@ export interface Submit {
    * another one has the attachments of that one where this is null.
    */
   attachments?: string[];
+  /**
+   * MaxUSD is the most money that the run may spend, with all that it starts;
+   * null keeps what the configuration says. A message that joins a run keeps
+   * that run's limit.
+   */
+  max_usd?: number;
 }
 
 /** Submitted says what became of a message. */
@@ -1783,6 +1967,18 @@ export interface InfraAPI {
    */
   restore(in_: RestoreInput): Promise<RestoreReport>;
   /**
+   * Budget returns the limits of the day and of the runs that have not ended, with
+   * what was used. An agent sees its own run only.
+   */
+  budget(): Promise<BudgetView>;
+  /**
+   * SetBudget sets the limits of the day or of a run. Runs that wait for them go
+   * on at once where they now can.
+   */
+  setBudget(c: BudgetChange): Promise<BudgetView>;
+  /** Costs returns what model calls have cost, by day and by run. */
+  costs(q: CostQuery): Promise<CostView>;
+  /**
    * Doctor looks at the home, the database, the audit chain, the isolation, the
    * models and the programs that agents use.
    */
@@ -1860,6 +2056,8 @@ export interface InfraAPI {
    * answers are labelled: there is no language model behind them.
    */
   startDemo(): Promise<Provider>;
+  /** Resources returns the load of the machine. */
+  resources(): Promise<ResourceView>;
   /**
    * Storage returns the size of each part of the home. It reads every page of
    * the database, about a second for a gigabyte.
@@ -1956,6 +2154,9 @@ export function makeKernel(t: Transport): Kernel {
       setAutostart: (on) => t.call('infra.setAutostart', [on]) as Promise<Autostart>,
       backup: (path) => t.call('infra.backup', [path]) as Promise<BackupReport>,
       restore: (in_) => t.call('infra.restore', [in_]) as Promise<RestoreReport>,
+      budget: () => t.call('infra.budget', []) as Promise<BudgetView>,
+      setBudget: (c) => t.call('infra.setBudget', [c]) as Promise<BudgetView>,
+      costs: (q) => t.call('infra.costs', [q]) as Promise<CostView>,
       doctor: () => t.call('infra.doctor', []) as Promise<DoctorReport>,
       status: () => t.call('infra.status', []) as Promise<Status>,
       config: () => t.call('infra.config', []) as Promise<ConfigView>,
@@ -1975,6 +2176,7 @@ export function makeKernel(t: Transport): Kernel {
       testProvider: (provider, model) => t.call('infra.testProvider', [provider, model]) as Promise<TestReport>,
       discover: () => t.call('infra.discover', []) as Promise<Found[]>,
       startDemo: () => t.call('infra.startDemo', []) as Promise<Provider>,
+      resources: () => t.call('infra.resources', []) as Promise<ResourceView>,
       storage: () => t.call('infra.storage', []) as Promise<Storage>,
       clean: (part) => t.call('infra.clean', [part]) as Promise<Cleaned>,
     },

@@ -18,6 +18,8 @@ export class Onboarding {
 	failure = $state.raw<Failure>();
 	policy = $state.raw<Policy>();
 	busy = $state(false);
+	/** pays says that the provider that was chosen charges for what is used. */
+	pays = $state(false);
 
 	/** bare says that nothing here could answer: no server with a model, and no key. */
 	bare = $derived(this.looked && !this.found.some((f) => this.mayAnswer(f)));
@@ -113,6 +115,7 @@ export class Onboarding {
 			const model = test.model || (await this.#first(provider));
 			if (!model) return;
 			await this.#live.kernel.infra.useModel(provider.id, model);
+			this.pays = !provider.local && !provider.demo;
 			await this.next();
 		});
 	}
@@ -126,6 +129,7 @@ export class Onboarding {
 	async demo(): Promise<void> {
 		await this.#work(async () => {
 			await this.#live.kernel.infra.startDemo();
+			this.pays = false;
 			await this.next();
 		});
 	}
@@ -136,10 +140,11 @@ export class Onboarding {
 	}
 
 	/** keep keeps the choices. The first start ends with the first answer, see FirstAnswer. */
-	async keep(mode: string, folder: string): Promise<void> {
+	async keep(mode: string, folder: string, dayUSD?: string): Promise<void> {
 		await this.#work(async () => {
 			await this.#live.kernel.infra.setConfig('mode', mode);
 			await this.#live.kernel.infra.setConfig('folder', folder);
+			if (dayUSD !== undefined) await this.#live.kernel.infra.setConfig('day_usd', dayUSD);
 			await this.#live.load();
 		});
 	}

@@ -29,6 +29,7 @@ import {
 	told,
 } from './data';
 import { FakeInbox, manyEnds } from './inbox';
+import { costCalls, limitScene } from './costs';
 import { emptyPart, FakeFiles, makeStorage } from './storage';
 import { branchOf, branchScene, copyBranch, endOf, plant, viewOf } from './tree';
 
@@ -107,6 +108,7 @@ export class FakeTransport implements Transport {
 		if (q.get('scene') === 'attached') attachedScene(fake.world, fake.desk, q.get('lang') === 'ko' ? 'ko' : 'en');
 		if (q.get('scene') === 'problem') fake.#troubles();
 		if (q.get('scene') === 'offline') fake.#offline();
+		if (scene === 'limit') limitScene(fake.world);
 		if (scene === 'trust') fake.world.config.values.folder = '/home/minji/src/oxios';
 		if (scene === 'branch') branchScene(fake.world, q.get('lang') === 'ko' ? 'ko' : 'en');
 		plant(fake.world);
@@ -398,6 +400,7 @@ export class FakeTransport implements Transport {
 			this.emit('config', this.world.config);
 			return this.world.config;
 		},
+		...costCalls(this),
 		'infra.autostart': () => this.#autostart,
 		'infra.setAutostart': (on: boolean) => (this.#autostart = { ...this.#autostart, on }),
 		'infra.providers': () =>

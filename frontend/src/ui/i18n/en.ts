@@ -3,6 +3,7 @@ import { branches } from './branches.en';
 import { data } from './data.en';
 import { frame } from './frame.en';
 import { inbox } from './inbox.en';
+import { limits } from './limits.en';
 import { suggest } from './suggest.en';
 import { quick } from './quick.en';
 
@@ -21,6 +22,7 @@ export const en = {
 	...data,
 	...frame,
 	...inbox,
+	...limits,
 	...suggest,
 	...quick,
 	app: {
@@ -231,6 +233,7 @@ export const en = {
 		problems: {
 			auth: 'The key was refused',
 			quota: 'The quota is used up',
+			budget: 'A limit ended the run',
 			rate_limit: 'Too many requests',
 			context_length: 'The conversation is too long for this model',
 			network: 'The model does not answer',
@@ -311,7 +314,7 @@ export const en = {
 		models: 'Models',
 		permissions: 'Permissions',
 		folders: 'Folders',
-		limits: 'Limits',
+		limits: 'Limits and cost',
 		language: 'Language',
 		appearance: 'Appearance',
 		keyboard: 'Keyboard',

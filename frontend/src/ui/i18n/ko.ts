@@ -4,6 +4,7 @@ import { data } from './data.ko';
 import type { Dictionary } from './en';
 import { frame } from './frame.ko';
 import { inbox } from './inbox.ko';
+import { limits } from './limits.ko';
 import { suggest } from './suggest.ko';
 import { quick } from './quick.ko';
 
@@ -15,6 +16,7 @@ export const ko: Dictionary = {
 	...data,
 	...frame,
 	...inbox,
+	...limits,
 	...suggest,
 	...quick,
 	app: {
@@ -225,6 +227,7 @@ export const ko: Dictionary = {
 		problems: {
 			auth: '키가 거부되었습니다',
 			quota: '사용 한도를 다 썼습니다',
+			budget: '한도로 실행이 끝났습니다',
 			rate_limit: '요청이 너무 많습니다',
 			context_length: '이 모델에는 대화가 너무 깁니다',
 			network: '모델이 응답하지 않습니다',
@@ -304,7 +307,7 @@ export const ko: Dictionary = {
 		models: '모델',
 		permissions: '권한',
 		folders: '폴더',
-		limits: '한도',
+		limits: '한도와 비용',
 		language: '언어',
 		appearance: '화면',
 		keyboard: '키보드',

@@ -1,0 +1,98 @@
+package limit
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// machine is a machine of one processor whose load a test sets.
+type machine struct {
+	m     *Monitor
+	begun time.Time
+	busy  float64
+	load  float64
+	at    time.Time
+	left  uint64
+	reads int
+}
+
+func newMachine(agents func() int) *machine {
+	x := &machine{begun: time.Now(), at: time.Now(), left: 50}
+	x.m = NewMonitor("/", agents, nil)
+	x.m.read = func(context.Context, string) (reading, error) {
+		x.reads++
+		x.busy += x.load * time.Since(x.at).Seconds()
+		x.at = time.Now()
+		return reading{busy: x.busy, total: 1 + time.Since(x.begun).Seconds(), memoryTotal: 100, memoryLeft: x.left, diskFree: 7}, nil
+	}
+	return x
+}
+
+func TestHalfAMinuteOfFullLoadIsAnOverload(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		x := newMachine(func() int { return 1 })
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() { _ = x.m.Run(ctx) }()
+		synctest.Wait()
+		x.load = 1
+		for _, want := range []bool{false, false, true} {
+			time.Sleep(everySample)
+			synctest.Wait()
+			if got := x.m.Overloaded(); got != want {
+				t.Errorf("got %v with %+v, want %v", got, x.m.ring, want)
+			}
+		}
+		x.load = 0.5
+		time.Sleep(everySample)
+		synctest.Wait()
+		if x.m.Overloaded() {
+			t.Error("it is overloaded still")
+		}
+		x.left = 4
+		time.Sleep(everySample)
+		synctest.Wait()
+		if !x.m.Overloaded() {
+			t.Error("hardly any memory is left, and that is no overload")
+		}
+	})
+}
+
+func TestIdleMachineIsLookedAtOnceAMinuteAndAnHourIsKept(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var agents atomic.Int64
+		x := newMachine(func() int { return int(agents.Load()) })
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() { _ = x.m.Run(ctx) }()
+		time.Sleep(10*time.Minute + time.Second)
+		synctest.Wait()
+		if x.reads != 11 {
+			t.Errorf("got %d reads in ten idle minutes, want 11", x.reads)
+		}
+		agents.Store(1)
+		x.m.Wake()
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		list, err := x.m.Look(t.Context())
+		if err != nil || len(list) != keptSamples {
+			t.Errorf("got %d samples, %v, want %d", len(list), err, keptSamples)
+		}
+		if last := list[len(list)-1]; last.Agents != 1 || last.DiskFree != 7 || last.MemoryAvailable != 50 {
+			t.Errorf("got %+v", last)
+		}
+	})
+}
+
+func TestThisMachineCanBeRead(t *testing.T) {
+	t.Parallel()
+	r, err := readMachine(t.Context(), t.TempDir())
+	if err != nil || r.total <= 0 || r.memoryTotal == 0 || r.memoryLeft == 0 || r.diskFree == 0 {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
