@@ -100,14 +100,14 @@ func (m *guardedModel) reserve(ctx context.Context, req llm.Request) (*limit.Hol
 		if !m.parks || short.Unpriced {
 			return nil, why
 		}
+		if !waits { // the run waits before anybody is told for what
+			waits = true
+			k.waits(ctx, s, +1)
+		}
 		k.reached.set(Reached{
 			RunID: s.runID, SessionID: s.sessionID, Scope: short.Scope, Of: short.Run, Kind: short.Kind,
 			Limit: short.Limit, Used: short.Used, Needs: short.Needs, Message: why.Message, MessageKO: why.MessageKO,
 		})
-		if !waits {
-			waits = true
-			k.waits(ctx, s, +1)
-		}
 		k.publishStatus()
 		if !parked {
 			parked, back = true, sys.Park(ctx)
