@@ -75,17 +75,15 @@ const lookAgain = time.Minute
 // the day ends; any other fails.
 func (m *guardedModel) reserve(ctx context.Context, req llm.Request) (*limit.Hold, error) {
 	k, s := m.caller.k, m.caller.scope
-	waits, back := m.waited, func() {}
+	waits := m.waited
 	if m.waited { // it waited when an earlier process ended
 		m.waited = false
 		k.waits(ctx, s, +1)
 	}
-	parked := false
 	defer func() {
 		if !waits {
 			return
 		}
-		back()
 		k.reached.remove(s.runID)
 		k.waits(ctx, s, -1)
 	}()
@@ -109,9 +107,7 @@ func (m *guardedModel) reserve(ctx context.Context, req llm.Request) (*limit.Hol
 			Limit: short.Limit, Used: short.Used, Needs: short.Needs, Message: why.Message, MessageKO: why.MessageKO,
 		})
 		k.publishStatus()
-		if !parked {
-			parked, back = true, sys.Park(ctx)
-		}
+		back := sys.Park(ctx)
 		midnight := time.NewTimer(min(lookAgain, k.budgets.NextMidnight().Sub(k.clock.Now())+time.Millisecond))
 		select {
 		case <-short.Changed:
@@ -119,6 +115,7 @@ func (m *guardedModel) reserve(ctx context.Context, req llm.Request) (*limit.Hol
 		case <-ctx.Done():
 		}
 		midnight.Stop()
+		back() // before anything is reserved: who has a slot may wait for what is
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
