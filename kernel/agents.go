@@ -45,6 +45,7 @@ type Submitted struct {
 	RunID     string `json:"run_id"` // the run that answers, or, when queued, the one it waits for
 	SessionID string `json:"session_id"`
 	Queued    bool   `json:"queued"`
+	Answered  bool   `json:"answered,omitempty"` // it was the answer to what the run had asked
 	QueueID   string `json:"queue_id,omitempty"`
 	Demo      bool   `json:"demo"`
 }
@@ -88,20 +89,23 @@ type Process struct {
 
 // RunResult is what came of a run.
 type RunResult struct {
-	Response     string          `json:"response"`
-	SessionID    string          `json:"session_id"`
-	RunID        string          `json:"run_id"`
-	AgentID      string          `json:"agent_id"` // the same as run_id: an agent is its run
-	Name         string          `json:"name"`
-	State        RunState        `json:"state"`
-	Status       string          `json:"status,omitempty"` // how the answer came about: "" as it should, forced by the limit of turns, cut
-	PhaseReached string          `json:"phase_reached"`    // chat, until work follows the protocol
-	Output       string          `json:"output"`
-	Error        *sys.Error      `json:"error,omitempty"`
-	Cost         Cost            `json:"cost"`
-	Changes      []ChangeSummary `json:"changes"`
-	Waiting      []string        `json:"waiting_approvals,omitempty"` // ids of approvals that it waits for
-	Demo         bool            `json:"demo"`
+	Response     string   `json:"response"`
+	SessionID    string   `json:"session_id"`
+	RunID        string   `json:"run_id"`
+	AgentID      string   `json:"agent_id"` // the same as run_id: an agent is its run
+	Name         string   `json:"name"`
+	State        RunState `json:"state"`
+	Status       string   `json:"status,omitempty"` // how the answer came about: "" as it should, forced by the limit of turns, cut
+	PhaseReached string   `json:"phase_reached"`    // chat, interview, execute, evaluate or evolve
+	SeedID       string   `json:"seed_id"`          // of the task that it began; "" for a run that only talked
+
+	EvaluationPassed *bool           `json:"evaluation_passed"` // null when nothing was evaluated
+	Output           string          `json:"output"`
+	Error            *sys.Error      `json:"error,omitempty"`
+	Cost             Cost            `json:"cost"`
+	Changes          []ChangeSummary `json:"changes"`
+	Waiting          []string        `json:"waiting_approvals,omitempty"` // ids of approvals that it waits for
+	Demo             bool            `json:"demo"`
 }
 
 // Submit hands a message to an agent. In a conversation whose agent is still
@@ -114,6 +118,9 @@ func (a *AgentsAPI) Submit(ctx context.Context, m Submit) (Submitted, error) {
 	return guard(ctx, a.caller, action{call: "agents.submit", resource: "session:" + orElse(m.SessionID, "new"), meta: meta}, func(ctx context.Context) (Submitted, error) {
 		if m.Via == "" {
 			m.Via = a.who.Via
+		}
+		if out, ok, err := a.answerWith(ctx, m); ok || err != nil {
+			return out, err
 		}
 		if err := a.k.fits(ctx, m.Attachments); err != nil {
 			return Submitted{}, err
@@ -278,10 +285,13 @@ func (k *Kernel) result(ctx context.Context, id string) (RunResult, error) {
 		res.Changes = append(res.Changes, c.ChangeSummary)
 	}
 	waiting, err := k.approvals.List(ctx, security.ApprovalQuery{RunID: id, State: security.ApprovalPending})
+	if err != nil {
+		return res, err
+	}
 	for _, w := range waiting {
 		res.Waiting = append(res.Waiting, w.ID)
 	}
-	return res, err
+	return res, k.tellTask(ctx, &res)
 }
 
 // Kill stops a run and all that it has forked: their model streams are closed

@@ -19,6 +19,7 @@
 //	agents.go     runs; runs.go: which are live; launch.go: from a message to a running agent; history.go: what its model reads
 //	fork.go       agents that agents start; resume.go: what goes on after a crash; replay.go: a run once more, from its journal
 //	inbox.go      what waits and what ended unseen; quiet.go: hours without notices
+//	task.go       beginning a task: questions, answers; seeds.go: what was agreed on, and what came of it; check.go: whether a criterion holds
 //	security.go   approvals, policy, tools, audit; trust.go: which folders the person trusts; instructions.go: what they tell agents
 //	exec.go       commands; exec_card.go: as a person sees them; exec_jobs.go: in the background
 //	place.go      where a path leads; files.go, write.go, text.go, folder.go; search.go, walk.go and ignore.go; mention.go: names while a person writes
@@ -29,5 +30,5 @@
 //	autostart.go  starting with the system; page.go: the address of the page that serve shows
 //
 // A package may import: sys, event, store, llm, sandbox, document,
-// limit, schedule, security, agent. Tools and faces import this package, never the other way round.
+// limit, schedule, security, git, ouroboros, agent, orchestrator. Tools and faces import this package, never the other way round.
 package kernel

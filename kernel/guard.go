@@ -26,6 +26,7 @@ type action struct {
 	budget func(context.Context) error // reserves what the call may use; it may wait for a limit
 
 	subject any                     // the exact call: what an approval is bound to
+	asks    bool                    // a person is needed in every mode: only they can answer
 	card    func(*security.Request) // what a person needs to see to decide
 	meta    map[string]any          // for the audit record
 }
@@ -54,9 +55,7 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 			err.Hint = a.hint
 			return none, c.turnAway(ctx, a, err)
 		}
-		switch security.Decide(c.scope.mode, a.effect, a.tier, a.readOnly, c.k.isolation()) {
-		case security.DecisionFree, security.DecisionNotice:
-		default:
+		if c.mustAsk(a) {
 			approval, err := c.approve(ctx, row, a)
 			if err != nil {
 				return none, c.turnAway(ctx, a, err)
@@ -75,7 +74,7 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 			return none, err
 		}
 	}
-	v, err := fn(context.WithValue(ctx, approvedKey{}, granted != nil))
+	v, err := fn(context.WithValue(ctx, approvedKey{}, granted))
 	if recorded {
 		if aerr := c.outcome(ctx, row, a, err); aerr != nil {
 			return v, errors.Join(err, aerr)
@@ -87,9 +86,21 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 type approvedKey struct{}
 
 // approved reports whether a person approved the call that ctx belongs to.
-func approved(ctx context.Context) bool {
-	ok, _ := ctx.Value(approvedKey{}).(bool)
-	return ok
+func approved(ctx context.Context) bool { return approvalOf(ctx) != nil }
+
+// approvalOf returns the approval of the call that ctx belongs to, or nil.
+func approvalOf(ctx context.Context) *security.Approval {
+	a, _ := ctx.Value(approvedKey{}).(*security.Approval)
+	return a
+}
+
+// mustAsk reports whether a person decides about an agent's call.
+func (c *caller) mustAsk(a action) bool {
+	if a.asks {
+		return true
+	}
+	d := security.Decide(c.scope.mode, a.effect, a.tier, a.readOnly, c.k.isolation())
+	return d != security.DecisionFree && d != security.DecisionNotice
 }
 
 func (c *caller) allowed(row Syscall) error {

@@ -15,6 +15,7 @@ import (
 	"oxios/kernel/agent"
 	"oxios/kernel/document"
 	"oxios/kernel/event"
+	"oxios/kernel/git"
 	"oxios/kernel/limit"
 	"oxios/kernel/sandbox"
 	"oxios/kernel/security"
@@ -89,6 +90,7 @@ type Kernel struct {
 	unwritten *unwritten
 	names     names // in the folder that somebody mentions files of
 	attached  *attachments
+	workspace *git.Repo // seeds and evaluations
 
 	left       []store.Run     // open runs of an earlier process, until Run takes them up
 	ready      chan struct{}   // closed when Run has

@@ -10,6 +10,7 @@ import (
 
 	"oxios/kernel/agent"
 	"oxios/kernel/event"
+	"oxios/kernel/orchestrator"
 	"oxios/kernel/security"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
@@ -229,7 +230,11 @@ func (k *Kernel) launch(run Run, steps []store.Step) error {
 	if err != nil {
 		return err
 	}
-	k.runs.enter(run, mode)
+	task, err := k.taskOf(k.background, run)
+	if err != nil {
+		return err
+	}
+	k.runs.enter(run, mode, task)
 	k.monitor.Wake()
 	err = k.runs.Start(agent.Process{ID: run.ID, ParentID: run.ParentID, Priority: run.Priority}, func(ctx context.Context) {
 		k.work(ctx, run, steps)
@@ -314,6 +319,9 @@ func (k *Kernel) exited(ctx context.Context, run Run) error {
 
 func (k *Kernel) exit(tx *store.Tx, run Run) error {
 	if err := k.approvals.CancelRun(tx, run.ID); err != nil {
+		return err
+	}
+	if err := k.store.EndSeeds(tx, run.ID); err != nil {
 		return err
 	}
 	if err := k.store.Orphan(tx, run.ID); err != nil {
@@ -452,6 +460,7 @@ func (k *Kernel) spec(ctx context.Context, run Run, steps []store.Step) (agent.S
 		ContextLength: chosen.contextLength, MaxTurns: cfg.MaxToolCalls, MaxConcurrent: cfg.MaxToolConcurrency, Demo: chosen.demo,
 		Started: func() { k.retellSession(k.background, run.SessionID) },
 		Gate:    k.runs.pass(run.ID),
+		Task:    &runTask{k: k, h: h, run: run, task: k.runs.task(run.ID)},
 		Queued: func(tx *store.Tx) ([]store.Queued, error) {
 			if run.ParentID != "" {
 				return k.store.TakeQueued(tx, run.SessionID, run.ID, 0)
@@ -492,6 +501,6 @@ func (k *Kernel) Adopt(folder, mode string) (*Handle, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.runs.enter(run, m)
+	k.runs.enter(run, m, orchestrator.New(k.clock, nil))
 	return k.As(k.agentPrincipal(run.ID)), nil
 }

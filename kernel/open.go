@@ -15,6 +15,7 @@ import (
 
 	"oxios/kernel/agent"
 	"oxios/kernel/event"
+	"oxios/kernel/git"
 	"oxios/kernel/limit"
 	"oxios/kernel/sandbox"
 	"oxios/kernel/security"
@@ -89,6 +90,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	k.keys = security.NewCredentials(filepath.Join(o.Home, "keys"), security.CredentialOptions{FileOnly: !cfg.Keyring, Clock: o.Clock, Log: o.Log})
 	k.cmds = newCommands(k)
 	k.attached = newAttachments(o.Home)
+	k.workspace = git.New(filepath.Join(o.Home, "workspace"), o.Clock)
 	k.sandbox = sandbox.New(sandbox.Config{Helper: o.Helper, Log: o.Log, CacheDir: filepath.Join(o.Home, "cache"), Env: k.hostEnv})
 	k.engine = newEngine(k)
 	k.runner = &agent.Runner{Store: k.store, Bus: k.bus, Log: o.Log, Clock: o.Clock}

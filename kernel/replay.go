@@ -44,7 +44,7 @@ type Replay struct {
 // ReplayEvent is what became of one step, or of the run: without times, and
 // with the pieces of a stream joined.
 type ReplayEvent struct {
-	Kind      string          `json:"kind"` // model, tool, message or run
+	Kind      string          `json:"kind"` // that of the step, or run
 	Name      string          `json:"name,omitempty"`
 	States    []string        `json:"states,omitempty"` // through which it went
 	Outcome   string          `json:"outcome,omitempty"`
@@ -129,7 +129,7 @@ func (k *Kernel) replay(ctx context.Context, run Run, steps []store.Step) (Repla
 	defer cancel(nil)
 	p := &player{steps: slices.Clone(steps), run: run, cancel: cancel}
 	spec := agent.Spec{
-		Run: copied, Model: p, Toolset: agent.Toolset{Tools: p.tools()}, System: "replay", Queued: p.queued,
+		Run: copied, Model: p, Toolset: agent.Toolset{Tools: p.tools()}, System: "replay", Queued: p.queued, Task: p,
 		MaxTurns: p.maxTurns(), MaxConcurrent: agent.DefaultMaxConcurrent,
 	}
 	if _, err := (&agent.Runner{Store: st, Bus: bus, Log: k.log, Clock: k.clock}).Execute(within, spec); err != nil {

@@ -67,7 +67,8 @@ func (p *player) end() error {
 
 // Complete answers as the model did.
 func (p *player) Complete(ctx context.Context, _ llm.Request, emit func(llm.Delta)) (*llm.Response, store.Cost, error) {
-	s, ok := p.next(store.StepModel, "")
+	step := store.StepFrom(ctx).Step()
+	s, ok := p.next(step.Kind, step.CallID)
 	if !ok {
 		return nil, store.Cost{}, p.end()
 	}
@@ -93,6 +94,47 @@ func (p *player) Complete(ctx context.Context, _ llm.Request, emit func(llm.Delt
 		return resp, m.Cost, p.run.Error
 	}
 	return resp, m.Cost, errors.New(m.Error)
+}
+
+// Active reports whether the run was evaluated at this place.
+func (p *player) Active() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.at >= len(p.steps) {
+		return false
+	}
+	switch p.steps[p.at].Kind {
+	case store.StepCheck, store.StepJudge, store.StepEvaluation:
+		return true
+	}
+	return false
+}
+
+// Evaluate comes to the verdict in the journal, by the same checks.
+func (p *player) Evaluate(ctx context.Context, e *agent.Evaluation) (agent.Verdict, error) {
+	for p.Active() {
+		switch next := p.steps[p.at]; next.Kind {
+		case store.StepCheck:
+			var args agent.CallArgs
+			_ = json.Unmarshal(next.Args, &args)
+			_, _, err := e.Check(ctx, next.CallID, sys.Words{EN: args.Title, KO: args.TitleKO}, args.Args, func(ctx context.Context) (agent.Result, error) {
+				return p.give(ctx, store.StepCheck, next.CallID)
+			})
+			if err != nil {
+				return agent.Verdict{}, err
+			}
+		case store.StepJudge:
+			if _, err := e.Ask(ctx, llm.Request{}); ctx.Err() != nil {
+				return agent.Verdict{}, err
+			}
+		default:
+			s, _ := p.next(store.StepEvaluation, next.CallID)
+			var kept agent.EvaluationStep
+			err := json.Unmarshal(s.Args, &kept)
+			return agent.Verdict{Record: kept.Record, Text: kept.Text, Again: p.at < len(p.steps) || p.run.State != store.RunDone, Reason: p.run.EndReason}, err
+		}
+	}
+	return agent.Verdict{}, p.end()
 }
 
 // queued gives the messages that stand next in the journal.
@@ -150,9 +192,14 @@ func (t played) Title(json.RawMessage) sys.Words { return sys.Words{} }
 
 // Call returns the result in the journal.
 func (t played) Call(ctx context.Context, _ json.RawMessage) (agent.Result, error) {
-	s, ok := t.p.next(store.StepTool, store.StepFrom(ctx).Step().CallID)
+	return t.p.give(ctx, store.StepTool, store.StepFrom(ctx).Step().CallID)
+}
+
+// give returns what a call gave.
+func (p *player) give(ctx context.Context, kind store.StepKind, callID string) (agent.Result, error) {
+	s, ok := p.next(kind, callID)
 	if !ok {
-		return agent.Result{}, t.p.end()
+		return agent.Result{}, p.end()
 	}
 	if err := begin(ctx, s); err != nil {
 		return agent.Result{}, err
@@ -170,7 +217,7 @@ func (t played) Call(ctx context.Context, _ json.RawMessage) (agent.Result, erro
 	}
 	res.Text = strings.TrimPrefix(strings.TrimPrefix(r.Text, agent.ErrorText(r.Error)), "\n\n")
 	if s.Outcome == store.OutcomeCanceled {
-		return res, t.p.end()
+		return res, p.end()
 	}
 	return res, r.Error
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"oxios/kernel/agent"
+	"oxios/kernel/orchestrator"
 	"oxios/kernel/schedule"
 	"oxios/kernel/security"
 	"oxios/kernel/sys"
@@ -70,6 +71,7 @@ type liveRun struct {
 	parent  string
 	gate    *gate // closed while this run is paused
 	waiting int   // open approvals
+	task    *orchestrator.Task
 }
 
 // places lets the supervisor's runs work in the places of the scheduler.
@@ -89,13 +91,16 @@ func newRuns(cfg Config, overloaded func() bool) *runs {
 	return r
 }
 
+// task returns what a run has begun; nil when it is not live.
+func (r *runs) task(id string) *orchestrator.Task { return r.of(id).task }
+
 // enter makes a run known, leave forgets it.
-func (r *runs) enter(run Run, mode security.Mode) {
+func (r *runs) enter(run Run, mode security.Mode, task *orchestrator.Task) {
 	own := &gate{open: closedChan()}
 	own.set(run.Paused)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.live[run.ID] = &liveRun{profile: run.Profile, parent: run.ParentID, gate: own, scope: scope{
+	r.live[run.ID] = &liveRun{profile: run.Profile, parent: run.ParentID, gate: own, task: task, scope: scope{
 		runID: run.ID, sessionID: run.SessionID, folder: run.Folder, mode: mode, agent: run.Name,
 	}}
 }

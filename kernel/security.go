@@ -17,13 +17,14 @@ import (
 
 // The types of the security API live in security and sandbox.
 type (
-	Approval      = security.Approval
-	ApprovalQuery = security.ApprovalQuery
-	AuditEntry    = security.Entry
-	AuditQuery    = security.AuditQuery
-	AuditReport   = security.AuditReport
-	Canary        = sandbox.Canary
-	TableRow      = security.TableRow
+	Approval        = security.Approval
+	ApprovalRequest = security.Request
+	ApprovalQuery   = security.ApprovalQuery
+	AuditEntry      = security.Entry
+	AuditQuery      = security.AuditQuery
+	AuditReport     = security.AuditReport
+	Canary          = sandbox.Canary
+	TableRow        = security.TableRow
 )
 
 // ApproveInput is a person's yes.
@@ -99,7 +100,7 @@ func (a *SecurityAPI) Revoke(ctx context.Context, id string) error {
 func (k *Kernel) recordDecision(tx *store.Tx, actor string, ap Approval) error {
 	_, err := k.audit.Append(tx, k.newEntry(actor, security.ActionOther, "approval:"+ap.ID, map[string]any{
 		"state": ap.State, "scope": ap.Scope, "comment": ap.Comment, "hash": ap.Request.Hash, "syscall": ap.Request.Call,
-		"run_id": ap.Request.RunID, "step_id": ap.Request.StepID, "session_id": ap.Request.SessionID, "node": k.node, "title": ap.Request.Title,
+		"answers": ap.Answers, "run_id": ap.Request.RunID, "step_id": ap.Request.StepID, "session_id": ap.Request.SessionID, "node": k.node, "title": ap.Request.Title,
 	}))
 	return err
 }

@@ -24,6 +24,7 @@ const (
 	PartKeys          = "keys"        // the encrypted keys
 	PartSettings      = "settings"    // config.toml and the like
 	PartAttachments   = "attachments" // what people attached to messages
+	PartWorkspace     = "workspace"   // plans, what came of them, and their history
 	PartFiles         = "files"       // everything else
 )
 
@@ -97,7 +98,7 @@ func (s Storage) part(id string) StoragePart {
 func (k *Kernel) storage(ctx context.Context) (Storage, error) {
 	parts := map[string]*StoragePart{}
 	var order []*StoragePart
-	for _, id := range []string{PartConversations, PartChanges, PartAudit, PartSpare, PartAttachments, PartFiles, PartSettings, PartKeys, PartCopies, PartLogs, PartCache} {
+	for _, id := range []string{PartConversations, PartChanges, PartAudit, PartSpare, PartAttachments, PartWorkspace, PartFiles, PartSettings, PartKeys, PartCopies, PartLogs, PartCache} {
 		parts[id] = &StoragePart{ID: id}
 		order = append(order, parts[id])
 	}
@@ -165,7 +166,7 @@ var cleanable = []string{PartCopies, PartLogs, PartCache}
 func partOf(name string) string {
 	top, _, inside := strings.Cut(name, "/")
 	switch {
-	case inside && (top == "logs" || top == "cache" || top == "keys" || top == "audit" || top == "attachments"):
+	case inside && (top == "logs" || top == "cache" || top == "keys" || top == "audit" || top == "attachments" || top == "workspace"):
 		return top
 	case inside && top == "run", name == "config.toml", name == "models.toml":
 		return PartSettings

@@ -50,6 +50,10 @@ var syscalls = table(
 	Syscall{Name: "agents.inbox", Domain: security.DomainAgents, Rights: security.R, Person: true},
 	Syscall{Name: "agents.markSeen", Domain: security.DomainAgents, Rights: security.W, Person: true},
 	Syscall{Name: "agents.clearInbox", Domain: security.DomainAgents, Rights: security.W, Person: true},
+	Syscall{Name: "agents.beginTask", Domain: security.DomainAgents, Rights: security.W, Audit: security.ActionToolCall},
+	Syscall{Name: "agents.answer", Domain: security.DomainAgents, Rights: security.W, Person: true},
+	Syscall{Name: "agents.seeds", Domain: security.DomainAgents, Rights: security.R},
+	Syscall{Name: "agents.seed", Domain: security.DomainAgents, Rights: security.R},
 	Syscall{Name: "agents.changes", Domain: security.DomainAgents, Rights: security.R},
 
 	Syscall{Name: "security.approvals", Domain: security.DomainSecurity, Rights: security.R},

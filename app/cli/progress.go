@@ -84,7 +84,11 @@ func (p *progress) step(s kernel.StepView) {
 		}
 		return
 	}
-	if s.Kind != "tool" {
+	if s.Kind == "evaluation" {
+		p.evaluated(s)
+		return
+	}
+	if s.Kind != "tool" && s.Kind != "check" {
 		return
 	}
 	title := p.either(s.Title, s.TitleKO)
@@ -103,6 +107,27 @@ func (p *progress) step(s kernel.StepView) {
 	default:
 		p.breakLine()
 		p.note("✗ %s (%s)%s", title, p.outcome(s.Outcome), p.why(s))
+	}
+}
+
+// evaluated says what an evaluation found.
+func (p *progress) evaluated(s kernel.StepView) {
+	var e kernel.Evaluation
+	if s.State != "closed" || json.Unmarshal(s.Args, &e) != nil {
+		return
+	}
+	held := 0
+	for _, r := range e.Results {
+		if r.Passed {
+			held++
+		}
+	}
+	p.breakLine()
+	p.note("= %s", fmt.Sprintf(p.t("%d of %d criteria hold, score %.2f", "기준 %[2]d개 가운데 %[1]d개 충족, 점수 %[3].2f"), held, len(e.Results), e.Score))
+	for _, r := range e.Results {
+		if !r.Passed {
+			p.note("  ✗ %s: %s", short(oneLine(r.Criterion), 120), short(oneLine(p.either(r.Evidence, r.EvidenceKO)), 300))
+		}
 	}
 }
 

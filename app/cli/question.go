@@ -19,6 +19,7 @@ type question struct {
 	seen  map[string]bool
 	queue []kernel.Approval // the first one is being asked
 	lines chan string       // what the person types; nil before the first question
+	given []string          // what was answered so far to the questions of the first one
 }
 
 // first reports whether the request has not come up before.
@@ -49,6 +50,11 @@ func (w *watcher) ask() {
 		forget(f)
 	}
 	w.listen()
+	if len(a.Request.Questions) > 0 {
+		w.given = nil
+		w.askNext()
+		return
+	}
 	fmt.Fprint(w.err, w.t("Approve? y = once · r = the same call during this run · N = no · or type why not, for the agent: ",
 		"승인할까요? y = 한 번 · r = 이 실행 동안 같은 호출 · N = 아니요 · 또는 에이전트에게 전할 거절 이유: "))
 }
@@ -83,6 +89,9 @@ func (w *watcher) answer(ctx context.Context, line string, ok bool) error {
 		return nil // typed while nothing was asked: no answer to anything
 	}
 	a := w.queue[0]
+	if len(a.Request.Questions) > 0 {
+		return w.answerNext(ctx, strings.TrimSpace(line))
+	}
 	var err error
 	switch line = strings.TrimSpace(line); strings.ToLower(line) {
 	case "y", "yes", "예", "네":
@@ -136,6 +145,10 @@ func (c *console) card(a kernel.Approval) {
 		}
 	}
 	c.note("\n? %s", c.title(a))
+	if len(r.Questions) > 0 {
+		c.questions(r)
+		return
+	}
 	if r.Command != "" {
 		c.note("%s", indented(r.Command, "    "))
 	} else if len(r.Argv) > 0 {

@@ -34,13 +34,11 @@ type runFlags struct {
 }
 
 // runDocument is the line of `oxios run --json`: the result of the run, with
-// the fields that work without a space, a seed or an evaluation leaves empty.
+// the fields that work without a space leaves empty.
 type runDocument struct {
 	kernel.RunResult
-	SpaceID          string `json:"space_id"`
-	SpaceTag         string `json:"space_tag"`
-	SeedID           string `json:"seed_id"`
-	EvaluationPassed *bool  `json:"evaluation_passed"`
+	SpaceID  string `json:"space_id"`
+	SpaceTag string `json:"space_tag"`
 }
 
 func (c *console) runCommand() *cobra.Command {

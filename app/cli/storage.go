@@ -70,6 +70,8 @@ func (c *console) partText(id string) string {
 		return c.t("room in the database that is used again by itself", "데이터베이스 안의 빈 공간. 저절로 다시 쓰입니다")
 	case kernel.PartAttachments:
 		return c.t("what was attached to messages; it goes with its conversation", "메시지에 첨부한 것. 대화를 지우면 함께 지워집니다")
+	case kernel.PartWorkspace:
+		return c.t("what was agreed on with agents, what came of it, and its history", "에이전트와 정한 작업, 그 결과와 기록")
 	case kernel.PartFiles:
 		return c.t("everything else", "그 밖의 파일")
 	case kernel.PartSettings:

@@ -165,6 +165,10 @@ func (w *watcher) approval(a kernel.Approval) error {
 	}
 	w.note("? %s", fmt.Sprintf(w.t("waits for you: %s", "승인을 기다립니다: %s"), w.title(a)))
 	if !w.alone && !w.noWait {
+		if len(a.Request.Questions) > 0 {
+			w.note("  %s", fmt.Sprintf(w.t("Answer in the window, or with `oxios answer %s`.", "창에서 답하거나 `oxios answer %s`를 실행하세요."), tail(a.Request.RunID)))
+			return nil
+		}
 		w.note("  %s", fmt.Sprintf(w.t("Decide in the window, or with `oxios approvals approve %s`.", "창에서 결정하거나 `oxios approvals approve %s`를 실행하세요."), tail(a.ID)))
 		return nil
 	}
@@ -204,6 +208,12 @@ func (w *watcher) leave(ctx context.Context) (left bool, err error) {
 	for _, a := range open {
 		result.Waiting = append(result.Waiting, a.ID)
 		w.card(a)
+		if len(a.Request.Questions) > 0 {
+			result.PhaseReached = "interview"
+			w.note("%s", fmt.Sprintf(w.t("Answer with `oxios answer %[1]s \"…\"`, one answer for each question, or let it start with `oxios answer %[1]s --assume`.",
+				"`oxios answer %[1]s \"…\"`로 질문마다 하나씩 답하거나, `oxios answer %[1]s --assume`으로 가정하고 시작하게 하세요."), tail(a.Request.RunID)))
+			continue
+		}
 		w.note("%s", fmt.Sprintf(w.t("Approve it with `oxios approvals approve %[1]s`, or deny it with `oxios approvals deny %[1]s --comment \"…\"`.",
 			"`oxios approvals approve %[1]s`로 승인하거나 `oxios approvals deny %[1]s --comment \"…\"`로 거절하세요."), tail(a.ID)))
 	}
@@ -294,6 +304,8 @@ func (w *watcher) end(ctx context.Context, o outcome, events <-chan kernel.Event
 	switch {
 	case r.State == "done" && r.Status == "forced":
 		w.note("%s %s", w.t("It reached the limit of steps, so it was asked for its answer.", "단계 한도에 이르러 그때까지의 답을 받았습니다."), w.keptAnd(len(r.Changes)))
+	case r.State == "done" && r.Status == "missed":
+		w.note("%s %s", fmt.Sprintf(w.t("It is not done: not all criteria hold (`oxios seeds show %s`).", "완료가 아닙니다. 충족되지 않은 기준이 있습니다(`oxios seeds show %s`)."), tail(r.SeedID)), w.keptAnd(len(r.Changes)))
 	case r.State == "done" && r.Status == "cut":
 		w.note("%s %s", w.t("The answer reached the model's limit and ends in the middle.", "답이 모델의 한도에 이르러 중간에 끝났습니다."), w.keptAnd(len(r.Changes)))
 	}

@@ -206,6 +206,26 @@ func (a *Agents) Replay(args string) (string, error) {
 	return a.b.call("agents.replay", args)
 }
 
+// Seeds takes [q].
+func (a *Agents) Seeds(args string) (string, error) {
+	return a.b.call("agents.seeds", args)
+}
+
+// Seed takes [id].
+func (a *Agents) Seed(args string) (string, error) {
+	return a.b.call("agents.seed", args)
+}
+
+// BeginTask takes [t].
+func (a *Agents) BeginTask(args string) (string, error) {
+	return a.b.call("agents.beginTask", args)
+}
+
+// Answer takes [in].
+func (a *Agents) Answer(args string) (string, error) {
+	return a.b.call("agents.answer", args)
+}
+
 // Security binds remote.SecurityAPI.
 type Security struct{ b bound }
 

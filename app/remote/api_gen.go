@@ -139,6 +139,17 @@ type AgentsAPI interface {
 	// paid or done. With a policy it says instead which of its tool calls would be
 	// decided otherwise.
 	Replay(ctx context.Context, q kernel.ReplayQuery) (kernel.Replay, error)
+	// Seeds lists seeds, the newest first. An agent sees those of its own run.
+	Seeds(ctx context.Context, q kernel.SeedQuery) ([]kernel.SeedInfo, error)
+	// Seed returns a seed with all its versions and evaluations.
+	Seed(ctx context.Context, id string) (kernel.SeedView, error)
+	// BeginTask says what a run is about to do. What is unclear is asked first:
+	// the call waits for the person, and their answers come back for the agent to
+	// begin again. What is clear becomes the seed that the run is evaluated by.
+	BeginTask(ctx context.Context, t kernel.Task) (kernel.TaskAnswer, error)
+	// Answer says what a run has asked. What is left open is asked again, unless it
+	// may be assumed.
+	Answer(ctx context.Context, in kernel.AnswerInput) (kernel.Approval, error)
 }
 
 // SecurityAPI holds the calls about approvals, policy, tools and the audit chain.
@@ -487,6 +498,22 @@ func (remote clientAgents) ClearInbox(ctx context.Context) ([]string, error) {
 
 func (remote clientAgents) Replay(ctx context.Context, q kernel.ReplayQuery) (kernel.Replay, error) {
 	return call[kernel.Replay](ctx, remote.c, "agents.replay", q)
+}
+
+func (remote clientAgents) Seeds(ctx context.Context, q kernel.SeedQuery) ([]kernel.SeedInfo, error) {
+	return call[[]kernel.SeedInfo](ctx, remote.c, "agents.seeds", q)
+}
+
+func (remote clientAgents) Seed(ctx context.Context, id string) (kernel.SeedView, error) {
+	return call[kernel.SeedView](ctx, remote.c, "agents.seed", id)
+}
+
+func (remote clientAgents) BeginTask(ctx context.Context, t kernel.Task) (kernel.TaskAnswer, error) {
+	return call[kernel.TaskAnswer](ctx, remote.c, "agents.beginTask", t)
+}
+
+func (remote clientAgents) Answer(ctx context.Context, in kernel.AnswerInput) (kernel.Approval, error) {
+	return call[kernel.Approval](ctx, remote.c, "agents.answer", in)
 }
 
 type clientSecurity struct{ c *Client }
@@ -960,6 +987,34 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Agents.Replay(ctx, a0)
+	},
+	"agents.seeds": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.SeedQuery
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Agents.Seeds(ctx, a0)
+	},
+	"agents.seed": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Agents.Seed(ctx, a0)
+	},
+	"agents.beginTask": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.Task
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Agents.BeginTask(ctx, a0)
+	},
+	"agents.answer": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.AnswerInput
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Agents.Answer(ctx, a0)
 	},
 	"security.approvals": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 kernel.ApprovalQuery

@@ -76,6 +76,15 @@ const written = (text, index) => async (page) => {
 	await page.waitForTimeout(300);
 };
 
+/** plan opens the conversation with its side panel. */
+const plan = (then) => async (page) => {
+	await session(page, 0);
+	await page.keyboard.press('Control+Alt+KeyB');
+	await page.locator('#pane-side').waitFor();
+	await page.waitForTimeout(300);
+	await then?.(page);
+};
+
 /** quick asks the quick prompt, and waits until that stands. */
 const quick = (words, until) => async (page) => {
 	await page.getByRole('textbox', { name: /Message|메시지/ }).fill(words);
@@ -135,6 +144,17 @@ export const views = [
 		},
 	},
 	{ name: 'branch', scene: 'branch', go: (page) => session(page, 0) },
+	{ name: 'questions', scene: 'ask', go: (page) => session(page, 0) },
+	{ name: 'questions-plan', scene: 'ask', go: plan() },
+	{ name: 'plan', scene: 'plan', go: plan() },
+	{
+		name: 'plan-beside',
+		scene: 'plan',
+		go: plan(async (page) => {
+			await page.locator('#pane-side .versions button').click();
+			await page.waitForTimeout(150);
+		}),
+	},
 	{
 		name: 'branch-context',
 		scene: 'branch',

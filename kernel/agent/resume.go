@@ -38,6 +38,11 @@ func Transcript(steps []store.Step, say Say) (talk []llm.Message, open []store.S
 				continue
 			}
 			talk = append(talk, llm.Message{Role: "assistant", Content: m.Text, ToolCalls: m.ToolCalls})
+		case store.StepEvaluation:
+			var e EvaluationStep
+			if json.Unmarshal(s.Args, &e) == nil && e.Text != "" {
+				talk = append(talk, llm.Message{Role: llm.RoleUser, Content: e.Text})
+			}
 		case store.StepTool:
 			last := i
 			for last+1 < len(steps) && steps[last+1].Kind == store.StepTool {
@@ -72,7 +77,7 @@ func Settled(s store.Step) store.Step {
 	switch {
 	case s.State == store.StepClosed:
 		return s
-	case s.Kind != store.StepTool:
+	case s.Kind != store.StepTool && s.Kind != store.StepCheck:
 		s.Outcome = store.OutcomeCanceled
 	case s.State == store.StepStarted:
 		s.Outcome, s.Result = store.OutcomeUnknown, mustJSON(ToolStep{Text: unknownText})
@@ -119,7 +124,7 @@ func (x *run) resume(ctx context.Context) (ending, bool) {
 	}
 	x.dropOpenModelSteps(ctx)
 	if len(open) == 0 {
-		return ending{}, false
+		return x.reevaluate(ctx)
 	}
 	var again []call
 	var index []int
@@ -183,7 +188,7 @@ const CutByCrash = "Oxios stopped in the middle of this answer."
 func (x *run) dropOpenModelSteps(ctx context.Context) {
 	for i := range x.spec.Steps {
 		s := &x.spec.Steps[i]
-		if s.Kind == store.StepTool || s.State == store.StepClosed {
+		if s.Kind == store.StepTool || s.Kind == store.StepCheck || s.State == store.StepClosed {
 			continue
 		}
 		if err := x.closeStep(context.WithoutCancel(ctx), x.journal.Open(s), store.OutcomeCanceled, mustJSON(ModelStep{Error: CutByCrash}), nil); err != nil {

@@ -65,6 +65,9 @@ type Spec struct {
 
 	// Queued takes the messages that were typed meanwhile, in tx.
 	Queued func(tx *store.Tx) ([]store.Queued, error)
+
+	// Task is what the run has promised; nil for a run that promises nothing.
+	Task Task
 }
 
 // run is the state of one execution.
@@ -129,7 +132,7 @@ func (r *Runner) Execute(ctx context.Context, spec Spec) (store.Run, error) {
 // ending is how a run ends.
 type ending struct {
 	state     store.RunState
-	status    string // of the message: "", stopped, cut, failed, forced
+	status    string // of the message: "", stopped, cut, failed, forced, missed
 	reason    string
 	err       *sys.Error
 	text      string // partial text of the last turn
@@ -299,6 +302,9 @@ func (x *run) turn(ctx context.Context, forced bool) (ending, []call, bool) {
 		}
 		if resp.FinishReason == "length" {
 			end.status, end.reason = "cut", "The answer reached the model's limit of output tokens."
+		}
+		if x.spec.Task != nil && x.spec.Task.Active() {
+			return x.answered(ctx, open, kept, end, forced)
 		}
 		if err := x.closeStep(keep, open, store.OutcomeOK, mustJSON(kept), func(tx *store.Tx) error { return x.finishIn(tx, &end) }); err != nil {
 			return x.failed(ctx, err, ""), nil, true

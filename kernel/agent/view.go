@@ -54,7 +54,12 @@ func View(s store.Step) StepView {
 		if json.Unmarshal(s.Args, &m) == nil {
 			v.Text, v.Attachments = m.Text, m.Attachments
 		}
-	case store.StepTool:
+	case store.StepEvaluation:
+		var e EvaluationStep
+		if json.Unmarshal(s.Args, &e) == nil {
+			v.Args = e.Record
+		}
+	case store.StepTool, store.StepCheck:
 		var a CallArgs
 		if json.Unmarshal(s.Args, &a) == nil {
 			v.Title, v.TitleKO, v.Args = a.Title, a.TitleKO, a.Args

@@ -37,6 +37,7 @@ const (
 	Restored       = "restored"        // kernel.RestoreReport: a backup came in, so lists must be read anew
 	ProviderChange = "provider"        // kernel.Provider
 	JobChanged     = "job"             // kernel.Job
+	SeedChanged    = "seed"            // kernel.SeedInfo: a version was frozen, evaluated or given up
 	Problem        = "problem"         // sys.Error: something that a person should know
 	Gap            = "gap"             // Missed: this reader lost that many events
 )

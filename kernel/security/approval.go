@@ -58,6 +58,24 @@ type Request struct {
 	RunID      string        `json:"run_id,omitempty"`
 	SessionID  string        `json:"session_id,omitempty"`
 	StepID     string        `json:"step_id,omitempty"`
+
+	// Questions make it one that asks what only the person can say, before work
+	// begins: an answer approves it, and an approval without one leaves them open.
+	Questions []Question `json:"questions,omitempty"`
+}
+
+// Question is something that an agent asks the person.
+type Question struct {
+	Text    string   `json:"text"`
+	Part    string   `json:"part"` // goal, constraints or criteria: what is unclear without it
+	Options []string `json:"options,omitempty"`
+}
+
+// Answers are what a person said to the questions of a [Request].
+type Answers struct {
+	Given  []string `json:"given"`            // one for each question, in their order; "" leaves it open
+	Text   string   `json:"text,omitempty"`   // their own words, about all of them
+	Assume bool     `json:"assume,omitempty"` // what is left open may be assumed
 }
 
 // Approval is a [Request] and what became of it.
@@ -72,6 +90,7 @@ type Approval struct {
 	ExpiresAt time.Time  `json:"expires_at"` // when the question, or an approval that was given, ends
 	DecidedAt *time.Time `json:"decided_at,omitempty"`
 	UsedAt    *time.Time `json:"used_at,omitempty"` // of scope run: the first use
+	Answers   *Answers   `json:"answers,omitempty"` // to the request's questions
 }
 
 // Err returns nil for an approval that is pending or approved, and otherwise
@@ -105,6 +124,7 @@ type Answer struct {
 	Scope   string // [ScopeOnce] if empty
 	Comment string // goes to the agent
 	Hash    string // of the request that was shown; required to approve
+	Answers *Answers
 }
 
 // ApprovalConfig says how [Approvals] works.
@@ -216,22 +236,27 @@ func (a *Approvals) tell(tx *store.Tx, ap Approval) {
 }
 
 const approvalColumns = `id, request_json, state, scope, decided_by, comment, created_at, expires_at,
-	COALESCE(decided_at, 0), COALESCE(used_at, 0)`
+	COALESCE(decided_at, 0), COALESCE(used_at, 0), COALESCE(answers_json, '')`
 
 // scan reads a row. A question whose time is over reads as expired, whether
 // that has been written or not.
 func (a *Approvals) scan(row interface{ Scan(...any) error }) (Approval, error) {
 	var (
 		ap                              Approval
-		request                         string
+		request, answers                string
 		created, expires, decided, used int64
 	)
-	err := row.Scan(&ap.ID, &request, &ap.State, &ap.Scope, &ap.DecidedBy, &ap.Comment, &created, &expires, &decided, &used)
+	err := row.Scan(&ap.ID, &request, &ap.State, &ap.Scope, &ap.DecidedBy, &ap.Comment, &created, &expires, &decided, &used, &answers)
 	if err != nil {
 		return Approval{}, err
 	}
 	if err := json.Unmarshal([]byte(request), &ap.Request); err != nil {
 		return Approval{}, fmt.Errorf("read approval %s: %w", ap.ID, err)
+	}
+	if answers != "" {
+		if err := json.Unmarshal([]byte(answers), &ap.Answers); err != nil {
+			return Approval{}, fmt.Errorf("read the answers of approval %s: %w", ap.ID, err)
+		}
 	}
 	ap.CreatedAt, ap.ExpiresAt = time.UnixMilli(created).UTC(), time.UnixMilli(expires).UTC()
 	if decided != 0 {

@@ -2,6 +2,7 @@ package security
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"oxios/kernel/store"
@@ -39,6 +40,7 @@ func (a *Approvals) Decide(ctx context.Context, by sys.Principal, id string, d A
 		if d.Approve {
 			ap.State = ApprovalApproved
 			ap.ExpiresAt = now.Add(a.cfg.TTL) // from now on it is the use that must not wait for ever
+			ap.Answers = answersTo(ap.Request.Questions, d.Answers)
 		}
 		if err := a.move(tx, ap, ApprovalPending); err != nil {
 			return err
@@ -52,6 +54,22 @@ func (a *Approvals) Decide(ctx context.Context, by sys.Principal, id string, d A
 		return Approval{}, err
 	}
 	return ap, refusal
+}
+
+// answersTo makes answers fit the questions. An approval that says nothing to
+// them leaves them open: assume, and start.
+func answersTo(questions []Question, given *Answers) *Answers {
+	if len(questions) == 0 {
+		return nil
+	}
+	out := Answers{Given: make([]string, len(questions)), Assume: true}
+	if given != nil {
+		out.Assume, out.Text = given.Assume, trimComment(given.Text)
+		for i := range min(len(given.Given), len(questions)) {
+			out.Given[i] = trimComment(given.Given[i])
+		}
+	}
+	return &out
 }
 
 // onlyAPerson refuses agents and the kernel's own checks: nobody approves
@@ -93,9 +111,17 @@ func (a *Approvals) move(tx *store.Tx, ap Approval, from string) error {
 	if ap.DecidedAt != nil {
 		decided = ap.DecidedAt.UnixMilli()
 	}
-	res, err := tx.Exec(`UPDATE approvals SET state = ?, scope = ?, decided_by = ?, comment = ?, decided_at = ?, expires_at = ?
+	var answers any
+	if ap.Answers != nil {
+		raw, err := json.Marshal(ap.Answers)
+		if err != nil {
+			return fmt.Errorf("write the answers: %w", err)
+		}
+		answers = string(raw)
+	}
+	res, err := tx.Exec(`UPDATE approvals SET state = ?, scope = ?, decided_by = ?, comment = ?, decided_at = ?, expires_at = ?, answers_json = ?
 		WHERE id = ? AND state = ?`,
-		ap.State, ap.Scope, ap.DecidedBy, ap.Comment, decided, ap.ExpiresAt.UnixMilli(), ap.ID, from)
+		ap.State, ap.Scope, ap.DecidedBy, ap.Comment, decided, ap.ExpiresAt.UnixMilli(), answers, ap.ID, from)
 	if err != nil {
 		return fmt.Errorf("write approval: %w", err)
 	}

@@ -46,7 +46,7 @@ type MergeOptions struct {
 // with the schema. The audit chain is not merged: two chains do not make one. Nor
 // are the limits of runs: nothing that comes in can run.
 var mergedTables = []string{
-	"sessions", "messages", "runs", "steps", "queued", "changes", "approvals", "attachments", "attached", "audit", "kv", "spend", "counters", "limits",
+	"sessions", "messages", "runs", "steps", "queued", "changes", "approvals", "attachments", "attached", "seeds", "audit", "kv", "spend", "counters", "limits",
 }
 
 // Merge adds what from has and this database lacks, and changes nothing that
@@ -112,6 +112,7 @@ func (m *merge) all() error {
 		{"messages", theirs, "n", nil, &m.report.Messages},
 		{"runs", theirs, "pid", func(r row) { m.endRun(r, pids) }, &m.report.Runs},
 		{"steps", ofTheirRuns, "run_id, seq", m.endStep, nil},
+		{"seeds", theirs, "id, version", m.endSeed, nil},
 		{"changes", ofTheirRuns, "rowid", nil, nil},
 		{"queued", theirs, "rowid", nil, nil},
 		{"approvals", "(" + theirs + " OR " + ofTheirRuns + ")", "id", m.endApproval, nil},
@@ -269,6 +270,13 @@ func (m *merge) endStep(r row) {
 func (m *merge) endApproval(r row) {
 	if s := r.text("state"); s == "pending" || s == "approved" {
 		r["state"], r["decided_at"] = "canceled", Millis(m.o.At)
+	}
+}
+
+// endSeed notes that nobody works on a seed that came in.
+func (m *merge) endSeed(r row) {
+	if r.text("state") == SeedActive {
+		r["state"] = SeedEnded
 	}
 }
 

@@ -24,6 +24,7 @@ const (
 	StatusCut     = "cut"     // the stream ended in the middle
 	StatusFailed  = "failed"
 	StatusForced  = "forced" // the run had used up its turns
+	StatusMissed  = "missed" // the work does not meet all criteria that were agreed on
 )
 
 // Message is one thing that was said in a session.
@@ -39,7 +40,7 @@ type Message struct {
 	ToolCalls []ToolCall `json:"tool_calls"`
 	Provider  string     `json:"provider"`
 	Model     string     `json:"model"`
-	Status    string     `json:"status"` // "" | stopped | cut | failed | forced
+	Status    string     `json:"status"` // "" | stopped | cut | failed | forced | missed
 	Demo      bool       `json:"demo"`   // scripted, no language model
 
 	Attachments []Attachment `json:"attachments,omitempty"` // of a person's message

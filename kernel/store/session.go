@@ -176,6 +176,7 @@ func (s *Store) deleteSession(tx *Tx, id string) error {
 		"DELETE FROM approvals WHERE session_id = ?",
 		"DELETE FROM approvals WHERE run_id IN (SELECT id FROM runs WHERE session_id = ?)",
 		"DELETE FROM limits WHERE scope = 'run' AND id IN (SELECT id FROM runs WHERE session_id = ?)",
+		"DELETE FROM seeds WHERE session_id = ?",
 		"DELETE FROM queued WHERE session_id = ?",
 		"DELETE FROM messages WHERE session_id = ?",
 		"DELETE FROM runs WHERE session_id = ?",

@@ -15,6 +15,11 @@ const (
 	StepModel   StepKind = "model"   // a call of a model
 	StepTool    StepKind = "tool"    // a call of a tool
 	StepMessage StepKind = "message" // something that was said to the run
+
+	// How a run's work is evaluated.
+	StepCheck      StepKind = "check"      // a command or a file that shows whether a criterion holds
+	StepJudge      StepKind = "judge"      // a call of a model about the criteria without a check
+	StepEvaluation StepKind = "evaluation" // what came of it
 )
 
 // StepState says how far a step has come.

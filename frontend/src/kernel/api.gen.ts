@@ -14,10 +14,23 @@ export interface Amount {
   usd: number;
 }
 
+/** AnswerInput is what the person says to what a run asks. */
+export interface AnswerInput {
+  run_id?: string;
+  /** of the questions that were shown; "" for those that are open */
+  approval_id?: string;
+  /** one for each question, in their order; "" leaves it open */
+  answers?: string[];
+  /** the person's own words, about all of them */
+  text?: string;
+  /** start, and assume what is left open */
+  assume?: boolean;
+}
+
 /** Approval is a [Request] and what became of it. */
 export interface Approval {
   id: string;
-  request: Request;
+  request: ApprovalRequest;
   state: string;
   scope: string;
   decided_by: string;
@@ -30,6 +43,8 @@ export interface Approval {
   decided_at?: string;
   /** of scope run: the first use */
   used_at?: string;
+  /** to the request's questions */
+  answers?: QuestionAnswer;
 }
 
 /** ApprovalQuery narrows a list; zero fields do not. */
@@ -39,6 +54,60 @@ export interface ApprovalQuery {
   session_id?: string;
   /** 200 if zero */
   limit?: number;
+}
+
+/**
+ * Request is a call that needs a person, as the person sees it. All of it is
+ * stored: the card can be drawn again after a restart.
+ */
+export interface ApprovalRequest {
+  /** the syscall: exec.command */
+  call: string;
+  /** binds the approval to the exact call: [RequestHash] */
+  hash: string;
+  effect: Effect;
+  tier: Tier;
+  /** the effect in words: "Deletes files in Downloads" */
+  title: string;
+  /** the same in Korean */
+  title_ko: string;
+  command?: string;
+  argv?: string[];
+  dir?: string;
+  path?: string;
+  diff?: string;
+  /** every program that the command would start */
+  programs?: string[];
+  /** the file that the first of them is */
+  executable?: string;
+  /** what the agent says about it; never trusted */
+  claim?: string;
+  /** what Oxios knows about it */
+  why?: string;
+  /** the same in Korean */
+  why_ko?: string;
+  network: boolean;
+  /** paths outside the folder */
+  outside?: string[];
+  /** the isolation that it would run under */
+  contained: Isolation;
+  /** "no", or how it can be undone */
+  undo: string;
+  agent?: string;
+  /** the agent's parents, the nearest first */
+  ancestry?: string[];
+  /** a glob, an expansion or "..": only Review may be offered outside the card */
+  hidden: boolean;
+  /** a notification may offer Approve and Deny */
+  simple: boolean;
+  run_id?: string;
+  session_id?: string;
+  step_id?: string;
+  /**
+   * Questions make it one that asks what only the person can say, before work
+   * begins: an answer approves it, and an approval without one leaves them open.
+   */
+  questions?: Question[];
 }
 
 /** ApproveInput is a person's yes. */
@@ -306,6 +375,13 @@ export interface Cleaned {
  */
 export type Code = 'invalid' | 'not_found' | 'forbidden' | 'refused' | 'denied' | 'waiting' | 'conflict' | 'busy' | 'unavailable' | 'timeout' | 'canceled' | 'too_large' | 'budget' | 'disk_full' | 'newer_database' | 'internal' | 'auth' | 'quota' | 'rate_limit' | 'context_length' | 'network' | 'model_refusal' | 'unknown_model' | 'stream_cut' | 'provider';
 
+/** Commit is one entry of the history. */
+export interface Commit {
+  id: string;
+  message: string;
+  at: string;
+}
+
 /** ConfigKey describes one setting. */
 export interface ConfigKey {
   key: string;
@@ -367,6 +443,25 @@ export interface CostView {
   saved: number;
   /** runs that a limit has ended */
   stopped: number;
+}
+
+/** Criterion is one thing that must hold in the end. */
+export interface Criterion {
+  text: string;
+  check?: TaskCheck;
+  after?: number[];
+}
+
+/** Result is whether one criterion holds. */
+export interface CriterionResult {
+  criterion: string;
+  passed: boolean;
+  evidence: string;
+  /** the same in Korean, where the words are Oxios' own */
+  evidence_ko?: string;
+  how: string;
+  /** a judge found it in the answer alone, not in what was done */
+  claimed?: boolean;
 }
 
 /** DayCosts is what a day has cost. */
@@ -446,6 +541,19 @@ export interface EditArgs {
  * effect; [Decide] asks for it.
  */
 export type Effect = 'read' | 'write' | 'execute' | 'network' | 'outside' | 'unknown';
+
+/** Evaluation is what came of one version of a seed. */
+export interface Evaluation {
+  seed_id: string;
+  version: number;
+  /** of the criteria that hold, from 0 to 1 */
+  score: number;
+  passed: boolean;
+  /** a model was asked about some of it */
+  judged: boolean;
+  results: CriterionResult[];
+  at: string;
+}
 
 /** Event is one thing that happened. */
 export interface Event {
@@ -809,7 +917,7 @@ export interface Message {
   tool_calls: ToolCall[];
   provider: string;
   model: string;
-  /** "" | stopped | cut | failed | forced */
+  /** "" | stopped | cut | failed | forced | missed */
   status: string;
   /** scripted, no language model */
   demo: boolean;
@@ -991,6 +1099,24 @@ export interface ProviderInput {
   enabled?: boolean;
 }
 
+/** Question is something that an agent asks the person. */
+export interface Question {
+  text: string;
+  /** goal, constraints or criteria: what is unclear without it */
+  part: string;
+  options?: string[];
+}
+
+/** Answers are what a person said to the questions of a [Request]. */
+export interface QuestionAnswer {
+  /** one for each question, in their order; "" leaves it open */
+  given: string[];
+  /** their own words, about all of them */
+  text?: string;
+  /** what is left open may be assumed */
+  assume?: boolean;
+}
+
 /** Queued is a message that was typed while a run of its session was at work. */
 export interface Queued {
   id: string;
@@ -1070,7 +1196,7 @@ export interface ReplayDecision {
  * with the pieces of a stream joined.
  */
 export interface ReplayEvent {
-  /** model, tool, message or run */
+  /** that of the step, or run */
   kind: string;
   name?: string;
   /** through which it went */
@@ -1101,55 +1227,6 @@ export interface ReplayPolicy {
 export interface ReplayQuery {
   run_id?: string;
   policy?: ReplayPolicy;
-}
-
-/**
- * Request is a call that needs a person, as the person sees it. All of it is
- * stored: the card can be drawn again after a restart.
- */
-export interface Request {
-  /** the syscall: exec.command */
-  call: string;
-  /** binds the approval to the exact call: [RequestHash] */
-  hash: string;
-  effect: Effect;
-  tier: Tier;
-  /** the effect in words: "Deletes files in Downloads" */
-  title: string;
-  /** the same in Korean */
-  title_ko: string;
-  command?: string;
-  argv?: string[];
-  dir?: string;
-  path?: string;
-  diff?: string;
-  /** every program that the command would start */
-  programs?: string[];
-  /** the file that the first of them is */
-  executable?: string;
-  /** what the agent says about it; never trusted */
-  claim?: string;
-  /** what Oxios knows about it */
-  why?: string;
-  /** the same in Korean */
-  why_ko?: string;
-  network: boolean;
-  /** paths outside the folder */
-  outside?: string[];
-  /** the isolation that it would run under */
-  contained: Isolation;
-  /** "no", or how it can be undone */
-  undo: string;
-  agent?: string;
-  /** the agent's parents, the nearest first */
-  ancestry?: string[];
-  /** a glob, an expansion or "..": only Review may be offered outside the card */
-  hidden: boolean;
-  /** a notification may offer Approve and Deny */
-  simple: boolean;
-  run_id?: string;
-  session_id?: string;
-  step_id?: string;
 }
 
 /** ResourceView is how loaded the machine is, and was in the past hour. */
@@ -1276,8 +1353,12 @@ export interface RunResult {
   state: RunState;
   /** how the answer came about: "" as it should, forced by the limit of turns, cut */
   status?: string;
-  /** chat, until work follows the protocol */
+  /** chat, interview, execute, evaluate or evolve */
   phase_reached: string;
+  /** of the task that it began; "" for a run that only talked */
+  seed_id: string;
+  /** null when nothing was evaluated */
+  evaluation_passed?: boolean | null;
   output: string;
   error?: KernelError;
   cost: Cost;
@@ -1324,6 +1405,92 @@ export interface Sample {
 export interface SavedFile {
   path: string;
   bytes: number;
+}
+
+/**
+ * Seed is a task as it was agreed on. It never changes: what is learned makes
+ * its next version.
+ */
+export interface Seed {
+  id: string;
+  /** from 1 */
+  version: number;
+  parent?: string;
+  goal: string;
+  constraints: string[];
+  acceptance_criteria: Criterion[];
+  ontology?: Record<string, string>;
+  profile: string;
+  ambiguity: number;
+  /** questions that the person left open */
+  assumptions?: string[];
+  /** what the person said */
+  answers?: SeedGiven[];
+  /** from the version before */
+  changes?: SeedChange[];
+  created_at: string;
+}
+
+/**
+ * Change is a criterion that the version before did not meet, and why: what
+ * this version is about.
+ */
+export interface SeedChange {
+  /** its number, from 1 */
+  criterion: number;
+  text: string;
+  evidence: string;
+  evidence_ko?: string;
+}
+
+/** Given is an answer of the person. */
+export interface SeedGiven {
+  question: string;
+  answer: string;
+}
+
+/** Seed is a version of a seed, as the index knows it. */
+export interface SeedInfo {
+  id: string;
+  version: number;
+  run_id: string;
+  session_id: string;
+  goal: string;
+  ambiguity: number;
+  state: string;
+  /** null until it is evaluated */
+  score?: number | null;
+  created_at: string;
+}
+
+/** SeedQuery selects versions of seeds, the newest first. */
+export interface SeedQuery {
+  id?: string;
+  run_id?: string;
+  session_id?: string;
+  state?: string;
+  /** of each seed its newest version alone */
+  newest?: boolean;
+  /** 50 by default, at most 500 */
+  limit?: number;
+}
+
+/** SeedVersion is one version of a seed, and what came of it. */
+export interface SeedVersion {
+  info: SeedInfo;
+  seed: Seed;
+  /** null until it was evaluated */
+  evaluation?: Evaluation | null;
+}
+
+/** SeedView is a seed with all its versions, the oldest first. */
+export interface SeedView {
+  id: string;
+  versions: SeedVersion[];
+  /** of its newest version, as git has it */
+  history: Commit[];
+  /** how often it may evolve */
+  most: number;
 }
 
 /**
@@ -1453,7 +1620,7 @@ export interface Status {
 }
 
 /** StepKind says what a step does. */
-export type StepKind = 'model' | 'tool' | 'message';
+export type StepKind = 'model' | 'tool' | 'message' | 'check' | 'judge' | 'evaluation';
 
 /** StepState says how far a step has come. */
 export type StepState = 'proposed' | 'waiting' | 'started' | 'closed';
@@ -1561,6 +1728,8 @@ export interface Submitted {
   run_id: string;
   session_id: string;
   queued: boolean;
+  /** it was the answer to what the run had asked */
+  answered?: boolean;
   queue_id?: string;
   demo: boolean;
 }
@@ -1574,6 +1743,51 @@ export interface TableRow {
   ask: Decision;
   guarded: Decision;
   autonomous: Decision;
+}
+
+/** Task is what a model says about work before it begins it. */
+export interface Task {
+  goal?: string;
+  constraints?: string[];
+  acceptance_criteria?: Criterion[];
+  ontology?: Record<string, string>;
+  clarity?: TaskClarity;
+  questions?: TaskQuestion[];
+}
+
+/** TaskAnswer is what an agent learns when it begins a task. */
+export interface TaskAnswer {
+  /** "" while something is unclear */
+  seed_id?: string;
+  version?: number;
+  ambiguity: number;
+  /** in words */
+  text: string;
+}
+
+/**
+ * Check is a command, which must end with 0, or a file, which must be there and
+ * contain a text. Not turns it around.
+ */
+export interface TaskCheck {
+  command?: string;
+  file?: string;
+  contains?: string;
+  not?: boolean;
+}
+
+/** Clarity is how clear the parts of a task are, each from 0 to 1. */
+export interface TaskClarity {
+  goal?: number;
+  constraints?: number;
+  criteria?: number;
+}
+
+/** Question is something that only the person can say. */
+export interface TaskQuestion {
+  text?: string;
+  part?: string;
+  options?: string[];
 }
 
 /**
@@ -1810,6 +2024,21 @@ export interface AgentsAPI {
    * decided otherwise.
    */
   replay(q: ReplayQuery): Promise<Replay>;
+  /** Seeds lists seeds, the newest first. An agent sees those of its own run. */
+  seeds(q: SeedQuery): Promise<SeedInfo[]>;
+  /** Seed returns a seed with all its versions and evaluations. */
+  seed(id: string): Promise<SeedView>;
+  /**
+   * BeginTask says what a run is about to do. What is unclear is asked first:
+   * the call waits for the person, and their answers come back for the agent to
+   * begin again. What is clear becomes the seed that the run is evaluated by.
+   */
+  beginTask(t_: Task): Promise<TaskAnswer>;
+  /**
+   * Answer says what a run has asked. What is left open is asked again, unless it
+   * may be assumed.
+   */
+  answer(in_: AnswerInput): Promise<Approval>;
 }
 
 /** SecurityAPI holds the calls about approvals, policy, tools and the audit chain. */
@@ -2118,6 +2347,10 @@ export function makeKernel(t: Transport): Kernel {
       markSeen: (ids, seen) => t.call('agents.markSeen', [ids, seen]) as Promise<void>,
       clearInbox: () => t.call('agents.clearInbox', []) as Promise<string[]>,
       replay: (q) => t.call('agents.replay', [q]) as Promise<Replay>,
+      seeds: (q) => t.call('agents.seeds', [q]) as Promise<SeedInfo[]>,
+      seed: (id) => t.call('agents.seed', [id]) as Promise<SeedView>,
+      beginTask: (t_) => t.call('agents.beginTask', [t_]) as Promise<TaskAnswer>,
+      answer: (in_) => t.call('agents.answer', [in_]) as Promise<Approval>,
     },
     security: {
       approvals: (q) => t.call('security.approvals', [q]) as Promise<Approval[]>,

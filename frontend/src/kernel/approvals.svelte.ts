@@ -1,4 +1,4 @@
-import type { Approval, Kernel } from './api.gen';
+import type { AnswerInput, Approval, Kernel } from './api.gen';
 import type { Event } from './transport';
 
 const forRun = (a: Approval) => a.state === 'approved' && a.scope === 'run';
@@ -44,6 +44,11 @@ export class Approvals {
 
 	async deny(id: string, comment: string): Promise<void> {
 		this.put(await this.#kernel.security.deny(id, comment));
+	}
+
+	/** answer says what a run asks before it begins. */
+	async answer(a: AnswerInput): Promise<void> {
+		this.put(await this.#kernel.agents.answer(a));
 	}
 
 	/** revoke takes a yes for a whole run back: the same call asks again. */

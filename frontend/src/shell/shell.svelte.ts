@@ -3,6 +3,9 @@ import type { Kept } from '../kernel/kept.svelte';
 
 export type View = 'chat' | 'inbox' | 'settings';
 
+/** Tab is a page of the side panel. */
+export type Tab = 'plan' | 'changes';
+
 /** Pane is a part of the frame that resizes and hides: the list on the left, the side panel on the right. */
 export type Pane = 'list' | 'side';
 
@@ -37,6 +40,8 @@ export class Shell {
 	/** run is to be brought onto the screen with its conversation. */
 	run = $state<string>();
 	section = $state<Section>('models');
+	/** tab is what the side panel shows; none is the plan where there is one. */
+	tab = $state<Tab>();
 	/** review is what the side panel shows. */
 	review = $state.raw<{ runID?: string; path?: string }>({});
 	shortcuts = $state(false);
@@ -86,6 +91,7 @@ export class Shell {
 		this.session = id;
 		this.run = run;
 		this.review = {};
+		this.tab = undefined;
 		this.closeSheets();
 	}
 
@@ -122,6 +128,7 @@ export class Shell {
 
 	showChanges(runID: string, path?: string): void {
 		this.review = { runID, path };
+		this.tab = 'changes';
 		if (!this.side) this.toggleSide();
 	}
 

@@ -1,4 +1,4 @@
-import type { Attachment, Message, StepView } from '../../kernel/api.gen';
+import type { Attachment, Evaluation, Message, StepView } from '../../kernel/api.gen';
 import type { Turn } from './conversation.svelte';
 
 /** Piece is one thing that the timeline of a run shows, from top to bottom. */
@@ -6,7 +6,8 @@ export type Piece =
 	| { kind: 'person'; id: string; text: string; first: boolean; attached: Attachment[] }
 	| { kind: 'thought'; id: string; text: string; ms: number }
 	| { kind: 'said'; id: string; text: string }
-	| { kind: 'steps'; id: string; groups: Group[] };
+	| { kind: 'steps'; id: string; groups: Group[] }
+	| { kind: 'evaluated'; id: string; evaluation: Evaluation };
 
 /** Group is one row of steps: a single one, or repeats of the same tool. */
 export interface Group {
@@ -46,8 +47,13 @@ export function piecesOf(turn: Turn): Piece[] {
 	};
 	let said = false;
 	for (const s of turn.view.steps) {
-		if (s.kind === 'tool') {
+		if (s.kind === 'tool' || s.kind === 'check') {
 			row.push(s);
+			continue;
+		}
+		if (s.kind === 'evaluation') {
+			close();
+			if (s.args) out.push({ kind: 'evaluated', id: s.id, evaluation: s.args as Evaluation });
 			continue;
 		}
 		if (s.kind === 'message') {
@@ -80,7 +86,7 @@ export function answerOf(turn: Turn): Message | undefined {
 }
 
 /** How a turn ended, when it did not end well. */
-export type Ending = 'stopped' | 'cut' | 'failed' | 'forced' | 'interrupted';
+export type Ending = 'stopped' | 'cut' | 'failed' | 'forced' | 'interrupted' | 'missed';
 
 export function endingOf(turn: Turn): Ending | undefined {
 	const { run } = turn.view;
@@ -89,7 +95,7 @@ export function endingOf(turn: Turn): Ending | undefined {
 	if (run.state === 'interrupted') return 'interrupted';
 	if (status === 'cut' || run.error?.code === 'stream_cut') return 'cut';
 	if (run.state === 'failed') return 'failed';
-	return status === 'forced' ? 'forced' : undefined;
+	return status === 'forced' || status === 'missed' ? status : undefined;
 }
 
 /** stepState is the state that a step shows. */

@@ -1,5 +1,6 @@
 import type {
 	Approval,
+	ApprovalRequest,
 	Change,
 	ConfigView,
 	Cost,
@@ -9,9 +10,9 @@ import type {
 	Policy,
 	Provider,
 	Queued,
-	Request,
 	Run,
 	RunView,
+	SeedView,
 	Session,
 	Status,
 	StepView,
@@ -123,7 +124,7 @@ export function makeMessage(
 	};
 }
 
-export function makeApproval(sessionID: string, runID: string, r: Partial<Request>): Approval {
+export function makeApproval(sessionID: string, runID: string, r: Partial<ApprovalRequest>): Approval {
 	return {
 		id: id('approval'),
 		state: 'pending',
@@ -158,6 +159,7 @@ export interface World {
 	runs: RunView[];
 	queued: Queued[];
 	approvals: Approval[];
+	seeds: SeedView[];
 	changes: Change[];
 	providers: Provider[];
 	models: Model[];
@@ -809,6 +811,7 @@ export function makeWorld(speech: Speech, first: boolean): World {
 		runs: [],
 		queued: [],
 		approvals: [],
+		seeds: [],
 		changes: [],
 		providers: [],
 		models: [],

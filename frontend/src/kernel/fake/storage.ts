@@ -13,6 +13,7 @@ export function makeStorage(): Storage {
 		{ id: 'audit', bytes: 3.1 * MB, files: 1 },
 		{ id: 'spare', bytes: 4.4 * MB, files: 0 },
 		{ id: 'attachments', bytes: 6.3 * MB, files: 14 },
+		{ id: 'workspace', bytes: 0.4 * MB, files: 38 },
 		{ id: 'files', bytes: 0, files: 0 },
 		{ id: 'settings', bytes: 2_300, files: 4 },
 		{ id: 'keys', bytes: 900, files: 2 },

@@ -1,4 +1,5 @@
 import type {
+	AnswerInput,
 	Approval,
 	Autostart,
 	Cost,
@@ -7,6 +8,7 @@ import type {
 	Model,
 	Provider,
 	RunView,
+	SeedQuery,
 	Session,
 	StepView,
 	Submit,
@@ -31,6 +33,7 @@ import {
 import { FakeInbox, manyEnds } from './inbox';
 import { costCalls, limitScene } from './costs';
 import { emptyPart, FakeFiles, makeStorage } from './storage';
+import { askScene, planScene, seedsOf } from './task';
 import { branchOf, branchScene, copyBranch, endOf, plant, viewOf } from './tree';
 
 const no = (code: string, message: string, hint = '') => new Failure({ code, message, hint } as KernelError);
@@ -110,6 +113,8 @@ export class FakeTransport implements Transport {
 		if (q.get('scene') === 'offline') fake.#offline();
 		if (scene === 'limit') limitScene(fake.world);
 		if (scene === 'trust') fake.world.config.values.folder = '/home/minji/src/oxios';
+		if (scene === 'ask') askScene(fake.world, q.get('lang') === 'ko' ? 'ko' : 'en');
+		if (scene === 'plan') planScene(fake.world, q.get('lang') === 'ko' ? 'ko' : 'en');
 		if (scene === 'branch') branchScene(fake.world, q.get('lang') === 'ko' ? 'ko' : 'en');
 		plant(fake.world);
 		fake.#count();
@@ -353,6 +358,13 @@ export class FakeTransport implements Transport {
 			if (d.hash !== a.request.hash)
 				throw no('conflict', 'This request changed since it was shown.', 'Look at it again.');
 			return this.#decide(a, { state: 'approved', scope: d.scope });
+		},
+		'agents.seeds': (q: SeedQuery) => seedsOf(this.world, q),
+		'agents.seed': (sid: string) => this.world.seeds.find((s) => s.id === sid),
+		'agents.answer': (in_: AnswerInput) => {
+			const a = this.world.approvals.find((x) => x.state === 'pending' && x.request.run_id === in_.run_id);
+			if (!a) throw no('conflict', 'That run asks nothing. Nothing was recorded.');
+			return this.#decide(a, { state: 'approved' });
 		},
 		'security.deny': (aid: string, comment: string) => this.#decide(this.#approval(aid), { state: 'denied', comment }),
 		'security.revoke': (aid: string) => {

@@ -6,6 +6,7 @@ import { inbox } from './inbox.en';
 import { limits } from './limits.en';
 import { suggest } from './suggest.en';
 import { quick } from './quick.en';
+import { task } from './task.en';
 
 const rules = new Intl.PluralRules('en');
 
@@ -25,6 +26,7 @@ export const en = {
 	...limits,
 	...suggest,
 	...quick,
+	...task,
 	app: {
 		loading: 'Starting',
 		signIn: 'Open Oxios with the address that oxios address prints',
@@ -195,6 +197,8 @@ export const en = {
 		keptAll: 'Your message and what came are kept.',
 		lost: 'Not connected to Oxios, so what this run does now is not known. What it finished is kept.',
 		forced: 'The step limit was reached',
+		missed: 'This is not done',
+		missedWhy: 'Not all criteria that were agreed on hold. The plan shows which, and why.',
 		forcedWhy: 'Every step is kept. The answer was given with what was known by then; it can go on from here.',
 		interrupted: 'Oxios was closed during this run',
 		interruptedWhy: 'Everything up to the last finished step is kept.',

@@ -7,6 +7,7 @@ import { inbox } from './inbox.ko';
 import { limits } from './limits.ko';
 import { suggest } from './suggest.ko';
 import { quick } from './quick.ko';
+import { task } from './task.ko';
 
 const f = (count: number) => count.toLocaleString('ko');
 
@@ -19,6 +20,7 @@ export const ko: Dictionary = {
 	...limits,
 	...suggest,
 	...quick,
+	...task,
 	app: {
 		loading: '시작하는 중',
 		signIn: 'oxios address가 알려 준 주소로 여십시오',
@@ -189,6 +191,8 @@ export const ko: Dictionary = {
 		keptAll: '보낸 메시지와 여기까지의 내용은 남아 있습니다.',
 		lost: 'Oxios와 연결이 끊겨 이 실행이 지금 어떤지 알 수 없습니다. 끝난 것은 남아 있습니다.',
 		forced: '단계 한도에 이르렀습니다',
+		missed: '완료가 아닙니다',
+		missedWhy: '정한 기준이 모두 충족되지는 않았습니다. 어떤 것이 왜 그런지 계획에 있습니다.',
 		forcedWhy: '모든 단계가 남아 있습니다. 그때까지 알아낸 것으로 답했으며, 여기서 이어 갈 수 있습니다.',
 		interrupted: '실행 중에 Oxios가 종료되었습니다',
 		interruptedWhy: '마지막으로 끝난 단계까지 모두 남아 있습니다.',

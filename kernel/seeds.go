@@ -1,0 +1,258 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"oxios/kernel/agent"
+	"oxios/kernel/event"
+	"oxios/kernel/git"
+	"oxios/kernel/orchestrator"
+	"oxios/kernel/ouroboros"
+	"oxios/kernel/store"
+	"oxios/kernel/sys"
+)
+
+// The types of seeds live in ouroboros and store.
+type (
+	Seed            = ouroboros.Seed
+	SeedChange      = ouroboros.Change
+	SeedGiven       = ouroboros.Given
+	SeedInfo        = store.Seed
+	SeedQuery       = store.SeedQuery
+	Evaluation      = ouroboros.Evaluation
+	CriterionResult = ouroboros.Result
+	Commit          = git.Commit
+)
+
+// SeedVersion is one version of a seed, and what came of it.
+type SeedVersion struct {
+	Info       SeedInfo    `json:"info"`
+	Seed       Seed        `json:"seed"`
+	Evaluation *Evaluation `json:"evaluation"` // null until it was evaluated
+}
+
+// SeedView is a seed with all its versions, the oldest first.
+type SeedView struct {
+	ID       string        `json:"id"`
+	Versions []SeedVersion `json:"versions"`
+	History  []Commit      `json:"history"` // of its newest version, as git has it
+	Most     int           `json:"most"`    // how often it may evolve
+}
+
+// Seeds lists seeds, the newest first. An agent sees those of its own run.
+func (a *AgentsAPI) Seeds(ctx context.Context, q SeedQuery) ([]SeedInfo, error) {
+	return guard(ctx, a.caller, action{call: "agents.seeds", resource: "seeds"}, func(ctx context.Context) ([]SeedInfo, error) {
+		if a.who.Kind == sys.KindAgent {
+			q.RunID = a.who.ID
+		}
+		return a.k.store.Seeds(ctx, q)
+	})
+}
+
+// Seed returns a seed with all its versions and evaluations.
+func (a *AgentsAPI) Seed(ctx context.Context, id string) (SeedView, error) {
+	return guard(ctx, a.caller, action{call: "agents.seed", resource: "seed:" + id}, func(ctx context.Context) (SeedView, error) {
+		list, err := a.k.store.Seeds(ctx, SeedQuery{ID: id})
+		if err != nil {
+			return SeedView{}, err
+		}
+		v := SeedView{ID: id, Versions: []SeedVersion{}, History: []Commit{}, Most: orchestrator.MaxEvolutions}
+		if len(list) == 0 || a.who.Kind == sys.KindAgent && list[0].RunID != a.who.ID {
+			return v, sys.Errorf(sys.CodeNotFound, "There is no seed %q.", id).WithHint("`oxios seeds list` lists them.")
+		}
+		for i := len(list) - 1; i >= 0; i-- {
+			one := SeedVersion{Info: list[i]}
+			if one.Seed, err = a.k.readSeed(id, list[i].Version); err != nil {
+				return v, err
+			}
+			if list[i].Score != nil {
+				var e Evaluation
+				if err := a.k.readWork(evalFile(id, list[i].Version), &e); err != nil {
+					return v, err
+				}
+				one.Evaluation = &e
+			}
+			v.Versions = append(v.Versions, one)
+		}
+		if v.History, err = a.k.workspace.Log(seedFile(id, list[0].Version), 20); err != nil {
+			a.k.log.WarnContext(ctx, "Could not read the history of a seed", "seed", id, "error", err)
+			v.History = []Commit{}
+		}
+		return v, nil
+	})
+}
+
+func seedFile(id string, version int) string { return fmt.Sprintf("seeds/%s/v%d.json", id, version) }
+
+func evalFile(id string, version int) string { return fmt.Sprintf("evals/%s/v%d.json", id, version) }
+
+func (k *Kernel) readSeed(id string, version int) (Seed, error) {
+	var s Seed
+	return s, k.readWork(seedFile(id, version), &s)
+}
+
+// readWork reads a file of the workspace. One that is missing comes back from
+// the history.
+func (k *Kernel) readWork(name string, into any) error {
+	raw, err := k.workspace.Read(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = k.workspace.Restore(name, "HEAD"); err == nil {
+			raw, err = k.workspace.Read(name)
+		}
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, into)
+	}
+	if err != nil {
+		return sys.Errorf(sys.CodeUnavailable, "workspace/%s cannot be read: %w.", name, err).WithHint("Bring the folder workspace of the home back from a backup.")
+	}
+	return nil
+}
+
+// keepWork writes a file of the workspace that is never changed. replace is for
+// one that a crash left behind before it counted.
+func (k *Kernel) keepWork(name string, v any, replace bool) error {
+	raw, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	raw = append([]byte(k.masked(string(raw))), '\n')
+	write := k.workspace.Create
+	if replace {
+		write = k.workspace.Replace
+	}
+	if err := write(name, raw); err != nil {
+		return sys.Errorf(sys.CodeUnavailable, "workspace/%s cannot be written: %w. Nothing was begun.", name, err)
+	}
+	return nil
+}
+
+// freeze keeps the first version of a seed.
+func (k *Kernel) freeze(ctx context.Context, run Run, s Seed) error {
+	if err := k.keepWork(seedFile(s.ID, s.Version), s, false); err != nil {
+		return err
+	}
+	info := indexed(run, s)
+	if err := k.store.Write(ctx, func(tx *store.Tx) error { return k.store.InsertSeed(tx, info) }); err != nil {
+		return err
+	}
+	k.publishSeed(info)
+	k.commitWork(ctx, "Seed "+s.Name()+": "+s.Goal)
+	return nil
+}
+
+func indexed(run Run, s Seed) SeedInfo {
+	return SeedInfo{
+		ID: s.ID, Version: s.Version, RunID: run.ID, SessionID: run.SessionID, Goal: s.Goal, Ambiguity: s.Ambiguity,
+		State: store.SeedActive, CreatedAt: s.CreatedAt,
+	}
+}
+
+func (k *Kernel) publishSeed(s SeedInfo) {
+	k.publish(event.SeedChanged, scope{runID: s.RunID, sessionID: s.SessionID}, s)
+}
+
+// commitWork puts what was written into the history. The files are the truth:
+// what fails here is made up for by the next commit.
+func (k *Kernel) commitWork(ctx context.Context, message string) {
+	if _, err := k.workspace.Commit(context.WithoutCancel(ctx), message, "seeds", "evals"); err != nil {
+		k.log.WarnContext(ctx, "Could not commit the workspace; the next commit takes it along", "error", err)
+	}
+}
+
+// runTask is what a run has begun, as its loop sees it.
+type runTask struct {
+	k    *Kernel
+	h    *Handle
+	run  Run
+	task *orchestrator.Task
+}
+
+// Active reports whether the run works on a seed.
+func (t *runTask) Active() bool {
+	_, ok := t.task.Seed()
+	return ok
+}
+
+// Evaluate finds out what came of the seed, and keeps it.
+func (t *runTask) Evaluate(ctx context.Context, e *agent.Evaluation) (agent.Verdict, error) {
+	o, err := t.task.Evaluate(ctx, &checker{t, e}, e, orchestrator.MaterialOf(e.Talk(), e.Answer), e.Last)
+	if err != nil {
+		return agent.Verdict{}, err
+	}
+	s, ev := o.Seed, o.Evaluation
+	if err := t.k.keepWork(evalFile(s.ID, s.Version), ev, true); err != nil {
+		return agent.Verdict{}, err
+	}
+	if o.Next != nil {
+		if err := t.k.keepWork(seedFile(s.ID, o.Next.Version), o.Next, true); err != nil {
+			return agent.Verdict{}, err
+		}
+	}
+	record, err := json.Marshal(ev)
+	if err != nil {
+		return agent.Verdict{}, err
+	}
+	info := indexed(t.run, s)
+	info.State, info.Score = store.SeedFailed, &ev.Score
+	v := agent.Verdict{Record: record, Text: o.Text, Again: o.Next != nil, Said: o.Said}
+	switch {
+	case ev.Passed:
+		info.State, v.Reason = store.SeedPassed, "All criteria hold."
+	case !v.Again:
+		v.Status, v.Reason = store.StatusMissed, fmt.Sprintf("%d of %d criteria do not hold.", len(ev.Missed()), len(ev.Results))
+	}
+	v.Also = func(tx *store.Tx) error {
+		if err := t.k.store.EvaluatedSeed(tx, s.ID, s.Version, info.State, ev.Score); err != nil || o.Next == nil {
+			return err
+		}
+		return t.k.store.InsertSeed(tx, indexed(t.run, *o.Next))
+	}
+	v.Then = func() { t.evaluated(ctx, o, info) }
+	return v, nil
+}
+
+// evaluated tells what is durable by now, and puts it into the history.
+func (t *runTask) evaluated(ctx context.Context, o orchestrator.Outcome, info SeedInfo) {
+	t.k.publishSeed(info)
+	message := fmt.Sprintf("Evaluation of %s: %.2f", o.Seed.Name(), o.Evaluation.Score)
+	if o.Next == nil {
+		t.task.End()
+	} else {
+		t.task.Work(*o.Next)
+		t.k.publishSeed(indexed(t.run, *o.Next))
+	}
+	t.k.commitWork(ctx, message)
+	if o.Evaluation.Passed {
+		if err := t.k.workspace.Tag("passed/" + o.Seed.Name()); err != nil && sys.CodeOf(err) != sys.CodeConflict {
+			t.k.log.WarnContext(ctx, "Could not tag a seed", "seed", o.Seed.Name(), "error", err)
+		}
+	}
+}
+
+// checkWorkspace compares the files of the workspace with their history.
+func (k *Kernel) checkWorkspace(ctx context.Context) Check {
+	c := Check{Name: "workspace", State: CheckOK, Detail: sys.Say("no seeds so far")}
+	dir := filepath.Join(k.opts.Home, "workspace")
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return c
+	}
+	changed, err := k.workspace.Verify(ctx)
+	switch {
+	case err != nil:
+		c.State, c.Detail = CheckFail, sys.TextOf(err)
+	case len(changed) > 0:
+		c.State, c.Detail = CheckWarn, sys.Say("workspace/%s is not as it was written", strings.Join(changed, ", "))
+		c.Hint = sys.Say("Seeds are never changed by Oxios. `git -C %s checkout -- .` brings back what was written.", shortenHome(dir))
+	default:
+		c.Detail = sys.Say("seeds and evaluations are as they were written")
+	}
+	return c
+}
