@@ -2,8 +2,12 @@ package kernel_test
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"oxios/kernel"
 	"oxios/kernel/kerneltest"
@@ -127,5 +131,30 @@ func TestAReplayUnderAnotherPolicyNamesTheDecisionsThatDiffer(t *testing.T) {
 	}
 	if _, err := k.Person().Agents.Replay(t.Context(), kernel.ReplayQuery{RunID: run, Policy: &kernel.ReplayPolicy{Mode: "wild"}}); sys.CodeOf(err) != sys.CodeInvalid {
 		t.Errorf("a mode that there is none of: got %v", err)
+	}
+}
+
+func TestAReplayComesToTheSameVerdicts(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(filepath.Join("testdata", "talk", "task-evolves.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	part := map[string]string{}
+	for _, f := range txtar.Parse(raw).Files {
+		part[f.Name] = string(f.Data)
+	}
+	k := open(t, kerneltest.Script(part["script.toml"]))
+	text := strings.TrimSpace(part["say"])
+	mode := ""
+	if rest, ok := strings.CutPrefix(text, "mode: "); ok {
+		mode, text, _ = strings.Cut(rest, "\n")
+	}
+	run := k.Ask(text, func(m *kernel.Submit) { m.Mode = mode })
+	if run.PhaseReached != "evolve" && run.SeedID == "" {
+		t.Fatalf("got %+v, want a task that evolved", run)
+	}
+	if r := replayed(t, k, kernel.ReplayQuery{RunID: run.RunID}); !r.Same {
+		t.Errorf("the replay differs (-record +replay):\n%s", r.Differs)
 	}
 }
