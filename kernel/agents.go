@@ -85,6 +85,7 @@ type Process struct {
 	WaitingFor string     `json:"waiting_for,omitempty"` // the approval's title, or the limit that is reached
 	WaitingKO  string     `json:"waiting_for_ko,omitempty"`
 	Orphan     bool       `json:"orphan,omitempty"` // its parent ended before it did
+	Paused     bool       `json:"paused,omitempty"` // it begins no new step, whatever its state
 }
 
 // RunResult is what came of a run.
@@ -141,6 +142,10 @@ func (a *AgentsAPI) Continue(ctx context.Context, runID string) (Submitted, erro
 		if !r.State.Ended() {
 			return Submitted{}, sys.Errorf(sys.CodeConflict, "That run has not ended, so there is nothing to continue.")
 		}
+		if r.ParentID != "" {
+			return Submitted{}, sys.Errorf(sys.CodeInvalid, "Another agent forked that one, so it is not continued by itself. Nothing was sent.").
+				WithHint("Go on with the agent that forked it, and say what it should do again.")
+		}
 		s, err := a.k.store.Session(ctx, r.SessionID)
 		if err == nil && a.k.runs.inSession(s.ID) == "" {
 			err = a.k.setHead(ctx, s, r.ID)
@@ -188,7 +193,7 @@ func (k *Kernel) process(ctx context.Context, r Run) (Process, error) {
 	p := Process{
 		ID: r.ID, PID: r.PID, Name: r.Name, ParentID: r.ParentID, SessionID: r.SessionID, State: r.State, Turns: r.Turns,
 		Cost: r.Cost, Folder: shortenHome(r.Folder), Model: r.Model, Provider: r.Provider, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
-		Depth: r.Depth, Priority: schedule.Priority(r.Priority).String(), Profile: r.Profile, EndReason: r.EndReason, Error: r.Error, Orphan: r.Orphan,
+		Depth: r.Depth, Priority: schedule.Priority(r.Priority).String(), Profile: r.Profile, EndReason: r.EndReason, Error: r.Error, Orphan: r.Orphan, Paused: r.Paused,
 	}
 	end := k.clock.Now()
 	if r.EndedAt != nil {

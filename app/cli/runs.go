@@ -70,13 +70,17 @@ func (c *console) showRun(p kernel.Process, v kernel.RunView) error {
 	if r.ParentID != "" {
 		c.printf(c.t("forked by %s", "%s이(가) 만듦"), tail(r.ParentID))
 	}
-	rows := [][]string{{"#", c.t("STEP", "단계"), c.t("STATE", "상태"), c.t("TOOK", "걸린 시간"), c.t("AUDIT", "감사")}}
+	rows := [][]string{{"#", c.t("STEP", "단계"), c.t("STATE", "상태"), c.t("TOOK", "걸린 시간"), c.t("COST", "비용"), c.t("AUDIT", "감사")}}
 	for _, s := range v.Steps {
 		state := s.Outcome
 		if state == "" {
 			state = string(s.State)
 		}
-		rows = append(rows, []string{strconv.Itoa(s.Seq), c.stepLine(s), state, took(s), number(int(s.AuditSeq))})
+		cost := ""
+		if s.Cost != nil {
+			cost = c.price(*s.Cost)
+		}
+		rows = append(rows, []string{strconv.Itoa(s.Seq), c.stepLine(s), state, took(s), cost, number(int(s.AuditSeq))})
 	}
 	if err := table(c.out, rows); err != nil {
 		return err

@@ -46,6 +46,20 @@ const inbox =
 		await page.waitForTimeout(200);
 	};
 
+/** agents opens the table, and goes to the agent of that name. */
+const agents = (name) => async (page) => {
+	await page.keyboard.press('Control+Shift+KeyA');
+	await page.locator('main .scroll').waitFor();
+	const row = (text) =>
+		page.locator('main tr.line').filter({ has: page.getByRole('button', { name: text, exact: true }) });
+	// The name of this one says most on a wide page: what it did, and what it does.
+	const wanted = row(name ?? 'jeju-photos');
+	await page.locator('main tr.line, main h2').first().waitFor();
+	while ((await wanted.count()) > 0 && !(await wanted.getAttribute('aria-current')))
+		await page.keyboard.press('ArrowDown');
+	await page.waitForTimeout(400);
+};
+
 /** files chooses files for the message that is written. */
 const files =
 	(...names) =>
@@ -238,6 +252,29 @@ export const views = [
 	{ name: 'inbox-finished', go: inbox(6) },
 	{ name: 'inbox-empty', scene: 'empty', go: inbox() },
 	{ name: 'inbox-many', scene: 'ends', go: inbox(40) },
+	{ name: 'agents', scene: 'agents', go: agents() },
+	{ name: 'agents-failed', scene: 'agents', go: agents('october-report') },
+	{
+		name: 'agents-stop',
+		scene: 'agents',
+		go: async (page) => {
+			await agents('tidy-downloads')(page);
+			await page.keyboard.press('KeyX');
+			await page.waitForTimeout(200);
+		},
+	},
+	{ name: 'agents-empty', scene: 'empty', go: agents() },
+	{ name: 'agents-many', scene: 'many-agents', go: agents() },
+	{
+		name: 'agents-narrow',
+		scene: 'agents',
+		go: async (page) => {
+			await agents('jeju-photos')(page);
+			if (await page.locator('aside.panel').isVisible()) return;
+			await page.keyboard.press('Enter');
+			await page.waitForTimeout(400);
+		},
+	},
 	{
 		name: 'attach-menu',
 		go: async (page) => {

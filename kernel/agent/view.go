@@ -27,6 +27,7 @@ type StepView struct {
 	Error      *sys.Error      `json:"error,omitempty"`  // tool: why it failed
 	ThoughtMS  int64           `json:"thought_ms,omitempty"`
 	Context    int             `json:"context,omitempty"` // model: tokens of the conversation with this answer; 0 unknown
+	Cost       *store.Cost     `json:"cost,omitempty"`    // of a model call
 	ApprovalID string          `json:"approval_id,omitempty"`
 	AuditSeq   int64           `json:"audit_seq,omitempty"`
 	ProposedAt time.Time       `json:"proposed_at"`
@@ -48,6 +49,9 @@ func View(s store.Step) StepView {
 		if json.Unmarshal(s.Result, &m) == nil {
 			v.Text, v.Detail, v.ThoughtMS = m.Text, m.Reasoning, m.ThoughtMS
 			v.Context = m.Cost.Input + m.Cost.Output - m.Cost.Reasoning // what was thought is not sent again
+			if m.Cost.Calls > 0 {
+				v.Cost = &m.Cost
+			}
 		}
 	case store.StepMessage:
 		var m MessageStep

@@ -36,6 +36,9 @@ func koreanAgents() [][2]string {
 		{"The run %s is none that this agent has forked.", "실행 %s은(는) 이 에이전트가 만든 것이 아닙니다."},
 		{"List yours with action list.", "list로 만든 것의 목록을 보세요."},
 
+		{"Another agent forked that one, so it is not continued by itself. Nothing was sent.", "다른 에이전트가 만든 것이라 따로 이어 갈 수 없습니다. 아무것도 보내지 않았습니다."},
+		{"Go on with the agent that forked it, and say what it should do again.", "그것을 만든 에이전트를 이어 가며 다시 할 일을 말하세요."},
+
 		// Pausing and telling.
 		{"Nobody works on that run, so there is nothing to pause.", "진행 중인 실행이 아니어서 멈춰 둘 것이 없습니다."},
 		{"`oxios ps` lists those that are at work.", "`oxios ps`에서 진행 중인 실행을 볼 수 있습니다."},

@@ -1046,6 +1046,8 @@ export interface Process {
   waiting_for_ko?: string;
   /** its parent ended before it did */
   orphan?: boolean;
+  /** it begins no new step, whatever its state */
+  paused?: boolean;
 }
 
 /** ProcessQuery selects runs. The zero value selects those that have not ended. */
@@ -1650,6 +1652,8 @@ export interface StepView {
   thought_ms?: number;
   /** model: tokens of the conversation with this answer; 0 unknown */
   context?: number;
+  /** of a model call */
+  cost?: Cost;
   approval_id?: string;
   audit_seq?: number;
   proposed_at: string;

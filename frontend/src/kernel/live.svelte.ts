@@ -14,6 +14,8 @@ export interface Notice {
 	/** key names a sentence of the dictionary; told is a failure. */
 	key?: string;
 	told?: Failure;
+	/** text is said in the words of the page. */
+	text?: string;
 	/** offer is something that the person can still do, as long as it is shown. */
 	offer?: Offer;
 }
@@ -135,6 +137,11 @@ export class Live {
 		this.#push({ key });
 	}
 
+	/** note shows what came of something, in the words of the page. */
+	note(text: string): void {
+		this.#push({ text });
+	}
+
 	/** offer shows something that can be done for so many milliseconds; onover is called when nobody did it. */
 	offer(o: Offer, ms: number, onover?: () => void): void {
 		let taken = false;
@@ -156,7 +163,8 @@ export class Live {
 
 	#push(n: Omit<Notice, 'id'>): number {
 		// What offers something stands for itself: two conversations may have one name.
-		const same = (o: Notice) => !o.offer && !n.offer && o.key === n.key && o.told?.message === n.told?.message;
+		const same = (o: Notice) =>
+			!o.offer && !n.offer && o.key === n.key && o.text === n.text && o.told?.message === n.told?.message;
 		const id = ++this.#notice;
 		this.notices = [...this.notices.filter((o) => !same(o)), { ...n, id }].slice(-3);
 		return id;

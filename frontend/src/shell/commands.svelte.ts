@@ -47,6 +47,7 @@ export interface Stage {
 	/** toCard goes to the request that waits in a conversation. */
 	toCard: (sessionID: string) => void;
 	inbox: () => void;
+	agents: () => void;
 }
 
 /** How many messages a full-text search shows. */
@@ -315,9 +316,17 @@ export class Commands {
 			keys: keysOf(shortcuts.inbox[0]),
 			run: () => this.#stage.inbox(),
 		});
+		const agents = entry('goto', 'agents', {
+			title: i18n.t.agents.title,
+			also: `${o.agents.title} ${i18n.t.agents.also} ${o.agents.also}`,
+			icon: Cpu,
+			keys: keysOf(shortcuts.agents[0]),
+			run: () => this.#stage.agents(),
+		});
 		return [
 			home,
 			inbox,
+			agents,
 			...sections.map((s) =>
 				entry('goto', `settings:${s}`, {
 					title: i18n.t.palette.settings(i18n.t.settings[s]),

@@ -1,7 +1,7 @@
 import type { Section } from '../features/settings/sections';
 import type { Kept } from '../kernel/kept.svelte';
 
-export type View = 'chat' | 'inbox' | 'settings';
+export type View = 'chat' | 'inbox' | 'agents' | 'settings';
 
 /** Tab is a page of the side panel. */
 export type Tab = 'plan' | 'changes';
@@ -55,10 +55,12 @@ export class Shell {
 	paneKept = $state(true);
 	sideKept = $state(false);
 
-	pane = $derived(this.paneIsSheet ? this.paneSheet : this.paneKept);
-	side = $derived(
-		this.view === 'chat' && this.session !== undefined && (this.sideIsSheet ? this.sideSheet : this.sideKept),
-	);
+	/** The table of agents has no list beside it. */
+	pane = $derived(this.view !== 'agents' && (this.paneIsSheet ? this.paneSheet : this.paneKept));
+	side = $derived.by(() => {
+		if (this.view === 'agents') return this.#agent() && (!this.sideIsSheet || this.sideSheet);
+		return this.view === 'chat' && this.session !== undefined && (this.sideIsSheet ? this.sideSheet : this.sideKept);
+	});
 
 	#set = $state.raw<Record<Pane, number>>({ list: widths.list.usual, side: widths.side.usual });
 	/** sizes are the widths as they are drawn. */
@@ -67,9 +69,12 @@ export class Shell {
 	);
 
 	#kept: Kept;
+	#agent: () => boolean;
 
-	constructor(kept: Kept) {
+	/** agent reports whether one is open in the table of agents. */
+	constructor(kept: Kept, agent: () => boolean = () => false) {
 		this.#kept = kept;
+		this.#agent = agent;
 		this.paneKept = kept.get('pane.list') !== 'closed';
 		this.sideKept = kept.get('pane.side') === 'open';
 		const width = (pane: Pane) => {
@@ -100,6 +105,11 @@ export class Shell {
 		this.closeSheets();
 	}
 
+	agents(): void {
+		this.view = 'agents';
+		this.closeSheets();
+	}
+
 	settings(section: Section = this.section): void {
 		this.view = 'settings';
 		this.section = section;
@@ -107,6 +117,7 @@ export class Shell {
 	}
 
 	togglePane(): void {
+		if (this.view === 'agents') return;
 		if (this.paneIsSheet) {
 			this.paneSheet = !this.paneSheet;
 			this.sideSheet = false;
@@ -122,6 +133,7 @@ export class Shell {
 			this.paneSheet = false;
 			return;
 		}
+		if (this.view === 'agents') return;
 		this.sideKept = !this.sideKept;
 		this.#kept.set('pane.side', this.sideKept ? 'open' : 'closed');
 	}

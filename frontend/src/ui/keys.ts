@@ -57,6 +57,7 @@ export const shortcuts = {
 	pane: ['Ctrl+KeyB'],
 	side: ['Ctrl+Alt+KeyB'],
 	inbox: ['Ctrl+KeyI'],
+	agents: ['Ctrl+Shift+KeyA'],
 	settings: ['Ctrl+Comma'],
 	card: ['Alt+KeyA'],
 	shortcuts: ['Shift+Slash', 'F1'],

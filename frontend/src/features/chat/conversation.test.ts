@@ -2,12 +2,13 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { makeKernel, type StepView } from '../../kernel/api.gen';
 import { makeMessage, makeRun, makeStep } from '../../kernel/fake/data';
 import { FakeTransport } from '../../kernel/fake/transport';
+import { stepState } from '../../kernel/steps';
 import { Live } from '../../kernel/live.svelte';
 import { STILL, Card } from './approval.svelte';
 import { Composer, MOST } from './composer.svelte';
 import { Conversation } from './conversation.svelte';
 import { draft } from './drafts';
-import { endingOf, fold, piecesOf, stepState } from './timeline';
+import { endingOf, fold, piecesOf } from './timeline';
 
 const stops: (() => void)[] = [];
 afterEach(() => {

@@ -90,6 +90,8 @@ export function makeRun(r: Partial<Run> & { id: string; session_id: string; text
 		turns: 3,
 		cost: local,
 		end_reason: '',
+		priority: 1,
+		depth: 0,
 		...r,
 	};
 }

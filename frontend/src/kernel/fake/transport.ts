@@ -15,6 +15,7 @@ import type {
 	TestReport,
 } from '../api.gen';
 import { Failure, type Event, type Link, type Transport } from '../transport';
+import { agentsScene, FakeAgents, manyAgents } from './agents';
 import { attachedScene, Desk } from './attach';
 import {
 	id,
@@ -85,11 +86,17 @@ export class FakeTransport implements Transport {
 	#discarded = new Map<string, Session>();
 	#storage = makeStorage();
 	#inbox: FakeInbox;
+	#agents: FakeAgents;
 
 	constructor(o: Options = {}) {
 		this.world = makeWorld(o.speech ?? 'en', o.first ?? false);
 		plant(this.world);
 		this.#inbox = new FakeInbox(this.world, (kind, data) => this.emit(kind, data));
+		this.#agents = new FakeAgents(
+			this.world,
+			(kind, data, of) => this.emit(kind, data, of),
+			(r) => this.#kill(r),
+		);
 		this.#pace = o.pace ?? 18;
 		this.files.text = (sid) => `# ${this.#session(sid).title}`;
 		this.#count();
@@ -116,6 +123,8 @@ export class FakeTransport implements Transport {
 		if (scene === 'ask') askScene(fake.world, q.get('lang') === 'ko' ? 'ko' : 'en');
 		if (scene === 'plan') planScene(fake.world, q.get('lang') === 'ko' ? 'ko' : 'en');
 		if (scene === 'branch') branchScene(fake.world, q.get('lang') === 'ko' ? 'ko' : 'en');
+		if (scene === 'agents') agentsScene(fake.world, q.get('lang') === 'ko' ? 'ko' : 'en');
+		if (scene === 'many-agents') manyAgents(fake.world);
 		plant(fake.world);
 		fake.#count();
 		return fake;
@@ -123,7 +132,8 @@ export class FakeTransport implements Transport {
 
 	async call(method: string, args: unknown[]): Promise<unknown> {
 		this.calls.push({ method, args });
-		const fn = this.#table[method] ?? this.desk.calls[method] ?? this.#inbox.calls[method];
+		const fn =
+			this.#table[method] ?? this.desk.calls[method] ?? this.#inbox.calls[method] ?? this.#agents.calls[method];
 		if (!fn) throw no('not_found', `The scripted kernel knows no call ${method}.`);
 		await Promise.resolve();
 		return copy(await fn(...args));
@@ -145,6 +155,15 @@ export class FakeTransport implements Transport {
 		const w = this.world;
 		w.status.running = w.runs.filter((r) => r.run.state === 'running').length;
 		w.status.waiting = w.approvals.filter((a) => a.state === 'pending').length;
+	}
+
+	#kill(r: RunView): void {
+		this.#stopped.add(r.run.id);
+		for (const a of this.world.approvals)
+			if (a.request.run_id === r.run.id && a.state === 'pending') this.#decide(a, { state: 'canceled' });
+		for (const s of r.steps)
+			if (s.state !== 'closed') this.#step(s, { state: 'closed', outcome: 'canceled', closed_at: iso() });
+		this.#end(r, 'stopped', 'stopped');
 	}
 
 	#announce(): void {
@@ -325,16 +344,6 @@ export class FakeTransport implements Transport {
 		},
 		'agents.submit': (m: Submit) => this.#submit(m),
 		'agents.continue': (rid: string) => this.#submit({ session_id: this.#run(rid).run.session_id, text: 'Continue' }),
-		'agents.kill': (rid: string) => {
-			this.#stopped.add(rid);
-			const r = this.#run(rid);
-			if (!['running', 'waiting', 'queued'].includes(r.run.state)) return;
-			for (const a of this.world.approvals)
-				if (a.request.run_id === rid && a.state === 'pending') this.#decide(a, { state: 'canceled' });
-			for (const s of r.steps)
-				if (s.state !== 'closed') this.#step(s, { state: 'closed', outcome: 'canceled', closed_at: iso() });
-			this.#end(r, 'stopped', 'stopped');
-		},
 		'agents.pause': (on: boolean) => {
 			this.world.status.paused = on;
 			this.#announce();

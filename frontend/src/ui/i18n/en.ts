@@ -1,3 +1,4 @@
+import { agents } from './agents.en';
 import { attach } from './attach.en';
 import { branches } from './branches.en';
 import { data } from './data.en';
@@ -18,6 +19,7 @@ function n(count: number, one: string, other: string): string {
 
 /** en holds every word of the page. ko has the same keys, which the compiler checks. */
 export const en = {
+	...agents,
 	...attach,
 	...branches,
 	...data,
@@ -38,7 +40,7 @@ export const en = {
 		closed: 'Oxios cannot open its data',
 		retry: 'Try again',
 	},
-	views: { label: 'Views', chat: 'Chat', inbox: 'Inbox', settings: 'Settings' },
+	views: { label: 'Views', chat: 'Chat', inbox: 'Inbox', agents: 'Agents', settings: 'Settings' },
 	common: {
 		close: 'Close',
 		cancel: 'Cancel',
@@ -74,6 +76,7 @@ export const en = {
 		label: 'Status',
 		running: (count: number) => (count === 0 ? 'nothing runs' : `${count} running`),
 		waiting: (count: number) => (count === 1 ? '1 waits for you' : `${count} wait for you`),
+		openRunning: 'Open the agents',
 		openWaiting: 'Open the inbox',
 		auditOK: 'Audit intact',
 		auditBad: 'Audit damaged',

@@ -1,3 +1,4 @@
+import { agents } from './agents.ko';
 import { attach } from './attach.ko';
 import { branches } from './branches.ko';
 import { data } from './data.ko';
@@ -12,6 +13,7 @@ import { task } from './task.ko';
 const f = (count: number) => count.toLocaleString('ko');
 
 export const ko: Dictionary = {
+	...agents,
 	...attach,
 	...branches,
 	...data,
@@ -32,7 +34,7 @@ export const ko: Dictionary = {
 		closed: 'Oxios가 데이터를 열 수 없습니다',
 		retry: '다시 시도',
 	},
-	views: { label: '보기', chat: '대화', inbox: '알림함', settings: '설정' },
+	views: { label: '보기', chat: '대화', inbox: '알림함', agents: '에이전트', settings: '설정' },
 	common: {
 		close: '닫기',
 		cancel: '취소',
@@ -68,6 +70,7 @@ export const ko: Dictionary = {
 		label: '상태',
 		running: (count) => (count === 0 ? '실행 없음' : `${count}개 실행 중`),
 		waiting: (count) => `확인 대기 ${count}`,
+		openRunning: '에이전트 열기',
 		openWaiting: '알림함 열기',
 		auditOK: '감사 기록 이상 없음',
 		auditBad: '감사 기록 손상',
