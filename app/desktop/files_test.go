@@ -157,10 +157,16 @@ func TestChangedFileIsOpenedAndShownInItsFolder(t *testing.T) {
 	p.until("the conversation is listed", func() bool { return d.run(`!!document.querySelector("aside nav li .open")`) == "true" })
 	d.run(`document.querySelector("aside nav li .open").click()`)
 	click("Review")
+	asked := func(what, want string) {
+		t.Helper()
+		p.until("the system was asked for "+what, func() bool {
+			text, err := os.ReadFile(opened)
+			return err == nil && string(text) == want
+		})
+	}
+	file := filepath.Join(folder, "note.txt") + "\n"
 	click("Open the file")
+	asked("the file", file)
 	click("Show in its folder")
-	p.until("the system was asked for both", func() bool {
-		text, err := os.ReadFile(opened)
-		return err == nil && string(text) == filepath.Join(folder, "note.txt")+"\n"+folder+"\n"
-	})
+	asked("the folder", file+folder+"\n")
 }

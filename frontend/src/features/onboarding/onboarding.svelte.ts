@@ -115,7 +115,9 @@ export class Onboarding {
 			const model = test.model || (await this.#first(provider));
 			if (!model) return;
 			await this.#live.kernel.infra.useModel(provider.id, model);
-			this.pays = !provider.local && !provider.demo;
+			// A limit of money holds only where the price is known.
+			const known = (await this.#live.kernel.infra.models({ provider: provider.id })).find((m) => m.id === model);
+			this.pays = !provider.local && !provider.demo && known?.price !== undefined && !known.free;
 			await this.next();
 		});
 	}
