@@ -2,6 +2,7 @@ package limit
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -12,6 +13,8 @@ import (
 type machine struct {
 	m     *Monitor
 	begun time.Time
+
+	mu    sync.Mutex // guards the fields below
 	busy  float64
 	load  float64
 	at    time.Time
@@ -23,12 +26,26 @@ func newMachine(agents func() int) *machine {
 	x := &machine{begun: time.Now(), at: time.Now(), left: 50}
 	x.m = NewMonitor("/", agents, nil)
 	x.m.read = func(context.Context, string) (reading, error) {
+		x.mu.Lock()
+		defer x.mu.Unlock()
 		x.reads++
 		x.busy += x.load * time.Since(x.at).Seconds()
 		x.at = time.Now()
 		return reading{busy: x.busy, total: 1 + time.Since(x.begun).Seconds(), memoryTotal: 100, memoryLeft: x.left, diskFree: 7}, nil
 	}
 	return x
+}
+
+func (x *machine) set(load float64, left uint64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.load, x.left = load, left
+}
+
+func (x *machine) looked() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.reads
 }
 
 func TestHalfAMinuteOfFullLoadIsAnOverload(t *testing.T) {
@@ -39,21 +56,21 @@ func TestHalfAMinuteOfFullLoadIsAnOverload(t *testing.T) {
 		defer cancel()
 		go func() { _ = x.m.Run(ctx) }()
 		synctest.Wait()
-		x.load = 1
+		x.set(1, 50)
 		for _, want := range []bool{false, false, true} {
 			time.Sleep(everySample)
 			synctest.Wait()
 			if got := x.m.Overloaded(); got != want {
-				t.Errorf("got %v with %+v, want %v", got, x.m.ring, want)
+				t.Errorf("got %v, want %v", got, want)
 			}
 		}
-		x.load = 0.5
+		x.set(0.5, 50)
 		time.Sleep(everySample)
 		synctest.Wait()
 		if x.m.Overloaded() {
 			t.Error("it is overloaded still")
 		}
-		x.left = 4
+		x.set(0.5, 4)
 		time.Sleep(everySample)
 		synctest.Wait()
 		if !x.m.Overloaded() {
@@ -72,8 +89,8 @@ func TestIdleMachineIsLookedAtOnceAMinuteAndAnHourIsKept(t *testing.T) {
 		go func() { _ = x.m.Run(ctx) }()
 		time.Sleep(10*time.Minute + time.Second)
 		synctest.Wait()
-		if x.reads != 11 {
-			t.Errorf("got %d reads in ten idle minutes, want 11", x.reads)
+		if n := x.looked(); n != 11 {
+			t.Errorf("got %d reads in ten idle minutes, want 11", n)
 		}
 		agents.Store(1)
 		x.m.Wake()

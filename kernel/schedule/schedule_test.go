@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -199,9 +200,11 @@ func TestOnlyARunWithoutProgressIsDead(t *testing.T) {
 			time.Sleep(time.Minute)
 			busy.Beat()
 		}
+		mu.Lock()
 		if want := []string{"stuck"}; !slices.Equal(dead, want) {
 			t.Errorf("got %q dead, want %q, once", dead, want)
 		}
+		mu.Unlock()
 		back()
 		for _, p := range []*Slot{busy, stuck, waits} {
 			p.Release()
@@ -214,8 +217,9 @@ func TestOnlyARunWithoutProgressIsDead(t *testing.T) {
 func TestAnOverloadHoldsBackLowPrioritiesUntilItEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		overloaded := true
-		s := New(Config{Concurrent: 5, Age: time.Hour, Overloaded: func() bool { return overloaded }})
+		var overloaded atomic.Bool
+		overloaded.Store(true)
+		s := New(Config{Concurrent: 5, Age: time.Hour, Overloaded: overloaded.Load})
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { _ = s.Run(ctx) })
@@ -230,7 +234,7 @@ func TestAnOverloadHoldsBackLowPrioritiesUntilItEnds(t *testing.T) {
 		if w, q, _ := s.Load(); w != 2 || q != 1 {
 			t.Errorf("got %d at work and %d waiting, want 2 and 1", w, q)
 		}
-		overloaded = false
+		overloaded.Store(false)
 		time.Sleep(2 * time.Minute)
 		if w, _, _ := s.Load(); w != 3 {
 			t.Errorf("after the overload: got %d at work, want 3", w)
