@@ -226,10 +226,7 @@ func (k *Kernel) process(ctx context.Context, r Run) (Process, error) {
 // Run returns one run with its steps and what it changed.
 func (a *AgentsAPI) Run(ctx context.Context, id string) (RunView, error) {
 	return guard(ctx, a.caller, action{call: "agents.run", resource: "run:" + id}, func(ctx context.Context) (RunView, error) {
-		id, err := a.k.runID(ctx, id)
-		if err == nil {
-			err = a.below(ctx, id)
-		}
+		id, err := a.reach(ctx, id)
 		if err != nil {
 			return RunView{}, err
 		}
@@ -250,10 +247,7 @@ func (a *AgentsAPI) Run(ctx context.Context, id string) (RunView, error) {
 // names its approvals.
 func (a *AgentsAPI) Wait(ctx context.Context, id string) (RunResult, error) {
 	return guard(ctx, a.caller, action{call: "agents.wait", resource: "run:" + id}, func(ctx context.Context) (RunResult, error) {
-		id, err := a.k.runID(ctx, id)
-		if err == nil {
-			err = a.below(ctx, id)
-		}
+		id, err := a.reach(ctx, id)
 		if err != nil {
 			return RunResult{}, err
 		}
@@ -304,10 +298,7 @@ func (k *Kernel) result(ctx context.Context, id string) (RunResult, error) {
 // seconds. An agent stops those alone that it has forked.
 func (a *AgentsAPI) Kill(ctx context.Context, id string) (Killed, error) {
 	return guard(ctx, a.caller, action{call: "agents.kill", resource: "run:" + id}, func(ctx context.Context) (Killed, error) {
-		id, err := a.k.runID(ctx, id)
-		if err == nil {
-			err = a.below(ctx, id)
-		}
+		id, err := a.reach(ctx, id)
 		if err != nil {
 			return Killed{}, err
 		}

@@ -270,13 +270,10 @@ func (k *Kernel) limited(ctx context.Context, id string) (bool, error) {
 	return false, err
 }
 
-// maxDepth is how many ancestors of a run are looked for.
-const maxDepth = 16
-
 // lineage is the run and those that it descends from, the root last.
 func (k *Kernel) lineage(ctx context.Context, r Run) ([]string, error) {
 	all := []string{r.ID}
-	for parent := r.ParentID; parent != "" && len(all) < maxDepth && !slices.Contains(all, parent); {
+	for parent := r.ParentID; parent != "" && !slices.Contains(all, parent); {
 		all = append(all, parent)
 		p, err := k.store.Run(ctx, parent)
 		if sys.CodeOf(err) == sys.CodeNotFound {

@@ -142,10 +142,7 @@ func (k *Kernel) forkOf(ctx context.Context, c *caller, f Fork) (Run, error) {
 // stays paused over a restart.
 func (a *AgentsAPI) PauseRun(ctx context.Context, id string, on bool) error {
 	_, err := guard(ctx, a.caller, action{call: "agents.pauseRun", resource: "run:" + id, meta: map[string]any{"on": on}}, func(ctx context.Context) (struct{}, error) {
-		id, err := a.k.runID(ctx, id)
-		if err == nil {
-			err = a.below(ctx, id)
-		}
+		id, err := a.reach(ctx, id)
 		if err != nil {
 			return struct{}{}, err
 		}
@@ -183,10 +180,7 @@ func (k *Kernel) pauseRun(ctx context.Context, id string, on bool) error {
 // next model call.
 func (a *AgentsAPI) Message(ctx context.Context, id, text string) (Submitted, error) {
 	return guard(ctx, a.caller, action{call: "agents.message", resource: "run:" + id, meta: map[string]any{"bytes": len(text)}}, func(ctx context.Context) (Submitted, error) {
-		id, err := a.k.runID(ctx, id)
-		if err == nil {
-			err = a.below(ctx, id)
-		}
+		id, err := a.reach(ctx, id)
 		if err != nil {
 			return Submitted{}, err
 		}
@@ -196,9 +190,8 @@ func (a *AgentsAPI) Message(ctx context.Context, id, text string) (Submitted, er
 			return Submitted{}, err
 		case strings.TrimSpace(text) == "":
 			return Submitted{}, sys.Errorf(sys.CodeInvalid, "The message is empty. Nothing was sent.")
-		case len(text) > maxMessage:
-			return Submitted{}, sys.Errorf(sys.CodeTooLarge, "The message has %.1f MB; 1 MB is the most. Nothing was sent, and your text is kept.", float64(len(text))/(1<<20)).
-				WithHint("Save it as a file in the folder and name the file in your message.")
+		case checkSize(text) != nil:
+			return Submitted{}, checkSize(text)
 		case r.State.Ended() || !a.k.runs.Live(id):
 			return Submitted{}, sys.Errorf(sys.CodeConflict, "That agent is not at work any more, so it would not read the message. Nothing was sent.").
 				WithHint("Write in its conversation instead.")
@@ -211,34 +204,23 @@ func (a *AgentsAPI) Message(ctx context.Context, id, text string) (Submitted, er
 	})
 }
 
-// below fails unless the run descends from the agent that calls. The person
-// reaches every run.
-func (a *AgentsAPI) below(ctx context.Context, id string) error {
-	if a.who.Kind != sys.KindAgent || id == a.scope.runID {
-		return nil
+// reach returns the id of a run, which may be named by its pid, if the caller
+// may act on it: the person on every one, an agent on itself and on those that
+// descend from it.
+func (a *AgentsAPI) reach(ctx context.Context, name string) (string, error) {
+	id, err := a.k.runID(ctx, name)
+	if err != nil || a.who.Kind != sys.KindAgent {
+		return id, err
 	}
-	ok, err := a.k.descends(ctx, id, a.scope.runID)
-	if err == nil && !ok {
+	r, err := a.k.run(ctx, id)
+	if err != nil {
+		return id, err
+	}
+	all, err := a.k.lineage(ctx, r)
+	if err == nil && !slices.Contains(all, a.scope.runID) {
 		err = sys.Errorf(sys.CodeForbidden, "The run %s is none that this agent has forked.", id).WithHint("List yours with action list.")
 	}
-	return err
-}
-
-// descends reports whether a run was forked by another, however far below.
-func (k *Kernel) descends(ctx context.Context, id, from string) (bool, error) {
-	for {
-		r, err := k.run(ctx, id)
-		if err != nil {
-			return false, err
-		}
-		if r.ParentID == from {
-			return true, nil
-		}
-		if r.ParentID == "" {
-			return false, nil
-		}
-		id = r.ParentID
-	}
+	return id, err
 }
 
 // family returns those of list that descend from the run id, and the run

@@ -65,9 +65,8 @@ func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, e
 	if text == "" {
 		return Submitted{}, sys.Errorf(sys.CodeInvalid, "The message is empty. Nothing was sent.")
 	}
-	if len(m.Text) > maxMessage {
-		return Submitted{}, sys.Errorf(sys.CodeTooLarge, "The message has %.1f MB; 1 MB is the most. Nothing was sent, and your text is kept.", float64(len(m.Text))/(1<<20)).
-			WithHint("Save it as a file in the folder and name the file in your message.")
+	if err := checkSize(m.Text); err != nil {
+		return Submitted{}, err
 	}
 	limits, err := k.limitsOf(m)
 	if err != nil {
@@ -143,6 +142,24 @@ func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, e
 	return Submitted{RunID: run.ID, SessionID: session.ID, Demo: choice.demo}, nil
 }
 
+// checkSize refuses a message that is larger than one may be.
+func checkSize(text string) error {
+	if len(text) <= maxMessage {
+		return nil
+	}
+	return sys.Errorf(sys.CodeTooLarge, "The message has %.1f MB; 1 MB is the most. Nothing was sent, and your text is kept.", float64(len(text))/(1<<20)).
+		WithHint("Save it as a file in the folder and name the file in your message.")
+}
+
+// queueOf names the queue of a run: the conversation's, "", or for a fork one of
+// its own.
+func queueOf(r Run) string {
+	if r.ParentID == "" {
+		return ""
+	}
+	return r.ID
+}
+
 // sessionFor finds the conversation of a message, or makes up a new one; what
 // the message names wins over what the conversation has.
 func (k *Kernel) sessionFor(ctx context.Context, m Submit, text string, from scope) (Session, bool, error) {
@@ -201,10 +218,7 @@ func (k *Kernel) enqueue(ctx context.Context, s Session, to Run, m Submit, attac
 			return Submitted{}, err
 		}
 	}
-	q := Queued{ID: sys.NewID(), SessionID: s.ID, Text: m.Text, CreatedAt: k.clock.Now(), Attachments: attached}
-	if to.ParentID != "" {
-		q.RunID = to.ID
-	}
+	q := Queued{ID: sys.NewID(), SessionID: s.ID, RunID: queueOf(to), Text: m.Text, CreatedAt: k.clock.Now(), Attachments: attached}
 	if err := k.store.Write(ctx, func(tx *store.Tx) error { return k.store.Enqueue(tx, &q) }); err != nil {
 		return Submitted{}, err
 	}
@@ -462,10 +476,7 @@ func (k *Kernel) spec(ctx context.Context, run Run, steps []store.Step) (agent.S
 		Gate:    k.runs.pass(run.ID),
 		Task:    &runTask{k: k, h: h, run: run, task: k.runs.task(run.ID)},
 		Queued: func(tx *store.Tx) ([]store.Queued, error) {
-			if run.ParentID != "" {
-				return k.store.TakeQueued(tx, run.SessionID, run.ID, 0)
-			}
-			return k.store.TakeQueued(tx, run.SessionID, "", 0)
+			return k.store.TakeQueued(tx, run.SessionID, queueOf(run), 0)
 		},
 		Again: func(ctx context.Context, s store.Step) bool { return k.again(ctx, s) },
 	}, nil

@@ -37,8 +37,8 @@ func (c *console) psCommand() *cobra.Command {
 			return list(c, items, c.t("No agent is at work.", "일하는 에이전트가 없습니다."), head, func(p kernel.Process) []string {
 				return []string{
 					strconv.FormatInt(p.PID, 10), tail(p.ID), c.runState(string(p.State)), strings.Repeat("  ", deep[p.ID]) + short(p.Name, 32),
-					short(c.t(p.Doing, orElse(p.DoingKO, p.Doing)), 40), strconv.Itoa(p.Turns), strconv.Itoa(p.Cost.Input + p.Cost.Output),
-					c.price(p.Cost), span(time.Duration(p.AgeMS) * time.Millisecond), short(c.t(p.WaitingFor, orElse(p.WaitingKO, p.WaitingFor)), 48),
+					short(sys.Words{EN: p.Doing, KO: p.DoingKO}.In(c.lang == korean), 40), strconv.Itoa(p.Turns), strconv.Itoa(p.Cost.Input + p.Cost.Output),
+					c.price(p.Cost), span(time.Duration(p.AgeMS) * time.Millisecond), short(sys.Words{EN: p.WaitingFor, KO: p.WaitingKO}.In(c.lang == korean), 48),
 				}
 			})
 		},
@@ -46,13 +46,6 @@ func (c *console) psCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&all, "all", false, c.t("also those that have ended", "끝난 것도 봅니다"))
 	cmd.Flags().BoolVar(&tree, "tree", false, c.t("each agent below the one that forked it", "각 에이전트를 만든 에이전트 아래에 보입니다"))
 	return c.withJSON(cmd)
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // asTree puts each process below its parent, and says how deep it stands. One

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strconv"
@@ -68,7 +69,7 @@ func (c *console) showReplay(r kernel.Replay, decisions bool) error {
 	}
 	rows := [][]string{{c.t("KIND", "종류"), c.t("NAME", "이름"), c.t("STATES", "상태"), c.t("OUTCOME", "결과"), c.t("WHAT", "내용")}}
 	for _, e := range r.Events {
-		rows = append(rows, []string{e.Kind, e.Name, strings.Join(e.States, " "), e.Outcome, short(orElse(e.Text, e.Output), 60)})
+		rows = append(rows, []string{e.Kind, e.Name, strings.Join(e.States, " "), e.Outcome, short(cmp.Or(e.Text, e.Output), 60)})
 	}
 	if err := table(c.out, rows); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"oxios/kernel"
+	"oxios/kernel/sys"
 )
 
 func (c *console) runsCommand() *cobra.Command {
@@ -101,7 +102,7 @@ func (c *console) stepLine(s kernel.StepView) string {
 	case "message":
 		return short(c.t("is told: ", "전달받음: ")+s.Text, 72)
 	}
-	return short(c.t(s.Title, orElse(s.TitleKO, s.Title)), 72)
+	return short(sys.Words{EN: s.Title, KO: s.TitleKO}.In(c.lang == korean), 72)
 }
 
 // took is how long a step lasted, "" while it is open.

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -193,19 +194,10 @@ func agentGet(v kernel.RunView) agent.Result {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%d): %s, %d turns. %s\n", v.Run.Name, v.Run.PID, v.Run.State, v.Run.Turns, v.Run.EndReason)
 	for _, s := range v.Steps {
-		fmt.Fprintf(&b, "- %s %s\n", s.State, oneLine(firstOf(s.Title, s.Text, s.Name)))
+		fmt.Fprintf(&b, "- %s %s\n", s.State, oneLine(cmp.Or(s.Title, s.Text, s.Name)))
 	}
 	for _, c := range v.Changes {
 		fmt.Fprintf(&b, "changed %s\n", c.Path)
 	}
 	return agent.Result{Text: strings.TrimRight(b.String(), "\n"), Title: sys.Say("Looked at agent %s", v.Run.Name)}
-}
-
-func firstOf(list ...string) string {
-	for _, s := range list {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
 }
