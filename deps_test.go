@@ -39,6 +39,7 @@ var mayImport = map[string][]string{
 	"kernel/security":  ground(),
 	"kernel/limit":     ground(),
 	"kernel/schedule":  ground(),
+	"kernel/awake":     {"kernel/sys"},
 	"kernel/space":     ground(),
 	"kernel/persona":   ground(),
 	"kernel/memory":    ground("kernel/llm"),
@@ -58,7 +59,7 @@ var mayImport = map[string][]string{
 	// 6: the facade
 	"kernel": {
 		"kernel/sys", "kernel/event", "kernel/store", "kernel/git", "kernel/llm", "kernel/sandbox", "kernel/document",
-		"kernel/security", "kernel/limit", "kernel/schedule", "kernel/space", "kernel/persona", "kernel/memory", "kernel/knowledge",
+		"kernel/security", "kernel/limit", "kernel/schedule", "kernel/awake", "kernel/space", "kernel/persona", "kernel/memory", "kernel/knowledge",
 		"kernel/skill", "kernel/mcp", "kernel/a2a", "kernel/browser", "kernel/ouroboros", "kernel/agent", "kernel/orchestrator",
 	},
 

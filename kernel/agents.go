@@ -38,6 +38,12 @@ type Submit struct {
 	// null keeps what the configuration says. A message that joins a run keeps
 	// that run's limit.
 	MaxUSD *float64 `json:"max_usd,omitempty"`
+
+	// Agents is how many agents may work on the message at once, the one that
+	// answers and all that it forks included: 1 forks none. 0 leaves it to the
+	// configuration (max_children). A message that joins a run keeps that of
+	// the run.
+	Agents int `json:"agents,omitempty"`
 }
 
 // Submitted says what became of a message.
@@ -54,7 +60,13 @@ type Submitted struct {
 type ProcessQuery struct {
 	All       bool   `json:"all,omitempty"`
 	SessionID string `json:"session_id,omitempty"`
-	Limit     int    `json:"limit,omitempty"` // default 100
+	MadeBy    string `json:"made_by,omitempty"` // the step that forked them
+	Limit     int    `json:"limit,omitempty"`   // 50 by default, at most 500; those that have not ended are listed all
+
+	// With All: only those that have not ended before, and only those below a
+	// pid. The pid that a page ends with gives the next page.
+	Since  *time.Time `json:"since,omitempty"`
+	Before int64      `json:"before,omitempty"`
 }
 
 // Process is a line of the process table.
@@ -153,7 +165,7 @@ func (a *AgentsAPI) Continue(ctx context.Context, runID string) (Submitted, erro
 		if err != nil {
 			return Submitted{}, err
 		}
-		return a.k.submit(ctx, Submit{SessionID: r.SessionID, Text: a.k.continueText(), Via: a.who.Via}, a.scope)
+		return a.k.submit(ctx, Submit{SessionID: r.SessionID, Text: a.k.continueText(), Via: a.who.Via, Agents: min(r.Agents, a.k.mostAgents())}, a.scope)
 	})
 }
 
@@ -164,10 +176,14 @@ func (k *Kernel) continueText() string {
 	return "Go on where you stopped."
 }
 
-// List is ps: the runs that have not ended, oldest first, or all of them.
+// List is ps: the runs that have not ended, or all of them, the newest first.
 func (a *AgentsAPI) List(ctx context.Context, q ProcessQuery) ([]Process, error) {
 	return guard(ctx, a.caller, action{call: "agents.list", resource: "runs"}, func(ctx context.Context) ([]Process, error) {
-		list, err := a.k.store.Runs(ctx, store.RunQuery{SessionID: q.SessionID, Open: !q.All, Limit: q.Limit})
+		query := store.RunQuery{SessionID: q.SessionID, MadeBy: q.MadeBy, Open: !q.All, Limit: q.Limit, Before: q.Before}
+		if q.Since != nil {
+			query.Since = *q.Since
+		}
+		list, err := a.k.store.Runs(ctx, query)
 		if err != nil {
 			return nil, err
 		}
@@ -211,6 +227,10 @@ func (k *Kernel) process(ctx context.Context, r Run) (Process, error) {
 		if s.State != store.StepClosed {
 			v := agent.View(s)
 			p.Tool, p.Doing, p.DoingKO = s.Name, v.Title, v.TitleKO
+			if n := len(k.runs.Below(r.ID)); s.Name == "begin_task" && s.State == store.StepStarted && n > 0 {
+				said := sys.Say("%d agents work on the parts", n)
+				p.Doing, p.DoingKO = said.EN, said.KO
+			}
 			break
 		}
 	}
@@ -251,11 +271,23 @@ func (a *AgentsAPI) Wait(ctx context.Context, id string) (RunResult, error) {
 		if err != nil {
 			return RunResult{}, err
 		}
+		done, err := a.k.waitsFor(a.scope.runID, id)
+		if err != nil {
+			return RunResult{}, err
+		}
+		defer done()
+		a.k.runs.joins(a.scope.runID, +1)
+		a.k.publishStatus()
 		back := sys.Park(ctx)
 		err = a.k.runs.Wait(ctx, id)
 		back()
+		a.k.runs.joins(a.scope.runID, -1)
+		a.k.publishStatus()
 		if err != nil {
 			return RunResult{}, err
+		}
+		if step := store.StepFrom(ctx); step != nil { // what it said at its end is in the result already
+			step.OnClose(func(tx *store.Tx) error { return a.k.exchange.ReadEnd(tx, id, a.scope.runID, step.Step().ID) })
 		}
 		return a.k.result(ctx, id)
 	})

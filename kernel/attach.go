@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"oxios/kernel/document"
+	"oxios/kernel/llm"
 	"oxios/kernel/security"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
@@ -195,7 +196,7 @@ func (k *Kernel) attachPaste(ctx context.Context, in AttachInput) (Attachment, e
 		return Attachment{}, sys.Errorf(sys.CodeTooLarge, "The pasted text has %s; %s is the most that goes with a message. Nothing was attached.", sizeText(int64(len(in.Text))), sizeText(document.MaxText)).
 			WithHint("Save it as a file, and attach that: the agent reads the parts that it needs.")
 	}
-	a := Attachment{Kind: store.AttachPaste, Name: cleanName(orElse(in.Name, in.Text)), Size: int64(len(in.Text)), Tokens: tokensOf(in.Text)}
+	a := Attachment{Kind: store.AttachPaste, Name: cleanName(orElse(in.Name, in.Text)), Size: int64(len(in.Text)), Tokens: llm.Tokens(in.Text)}
 	return k.saveAttachment(ctx, a, []byte(in.Text))
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/zeebo/blake3"
 
 	"oxios/kernel/document"
+	"oxios/kernel/llm"
 	"oxios/kernel/sandbox"
 	"oxios/kernel/security"
 	"oxios/kernel/store"
@@ -55,7 +56,7 @@ func (k *Kernel) attachFile(ctx context.Context, f *os.File, size int64, name, p
 	text, _, err := decodeText(raw)
 	switch {
 	case err == nil && whole && len(text) <= document.MaxText && size > 0:
-		a := Attachment{Kind: store.AttachText, Name: name, Size: size, Tokens: tokensOf(text)}
+		a := Attachment{Kind: store.AttachText, Name: name, Size: size, Tokens: llm.Tokens(text)}
 		return k.saveAttachment(ctx, a, []byte(text))
 	case err == nil && path != "":
 		return reference(sys.Say("It is too long to be sent: the agent learns where it lies, and reads the parts that it needs."))
@@ -88,7 +89,7 @@ func (k *Kernel) attachDocument(ctx context.Context, f io.ReaderAt, size int64, 
 		a.Kind = store.AttachWord
 	}
 	if a.Kind != store.AttachImage {
-		a.Tokens = tokensOf(string(r.Content))
+		a.Tokens = llm.Tokens(string(r.Content))
 	}
 	return k.saveAttachment(ctx, a, r.Content)
 }

@@ -5,21 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"oxios/kernel/agent"
 	"oxios/kernel/llm"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
 )
-
-// tokensOf estimates what text takes of a model's window: four letters of Latin
-// text, or one and a half characters of any other, are a token.
-func tokensOf(text string) int {
-	runes := utf8.RuneCountInString(text)
-	wide := (len(text) - runes) / 2 // bytes beyond the first of each character: about two for Hangul
-	return (runes-wide+3)/4 + (2*wide+2)/3
-}
 
 func idsOf(attached []Attachment) []string {
 	var ids []string

@@ -164,7 +164,7 @@ func (k *Kernel) askedOf(ctx context.Context, r Run) (text string, attached []st
 	texts, attached := []string{r.Text}, idsOf(r.Attachments)
 	for _, s := range steps {
 		var m agent.MessageStep
-		if s.Kind == store.StepMessage && json.Unmarshal(s.Args, &m) == nil {
+		if s.Kind == store.StepMessage && json.Unmarshal(s.Args, &m) == nil && (m.Agent == nil || m.Agent.From == "") { // what agents said, the person did not
 			texts = append(texts, m.Text)
 			attached = append(attached, idsOf(m.Attachments)...)
 		}

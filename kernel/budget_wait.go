@@ -15,16 +15,17 @@ import (
 // Reached is a limit that leaves too little for a run's next model call. The run
 // waits until it is raised.
 type Reached struct {
-	RunID     string  `json:"run_id"` // the run that waits
-	SessionID string  `json:"session_id"`
-	Scope     string  `json:"scope"`        // day or run
-	Of        string  `json:"of,omitempty"` // the run whose limit it is: the one that waits, or one that it descends from
-	Kind      string  `json:"kind"`         // usd, tokens or calls
-	Limit     float64 `json:"limit"`        // in the unit of its kind
-	Used      float64 `json:"used"`         // so far
-	Needs     float64 `json:"needs"`        // what the next call may take at most
-	Message   string  `json:"message"`      // in one sentence
-	MessageKO string  `json:"message_ko,omitempty"`
+	RunID     string    `json:"run_id"` // the run that waits
+	SessionID string    `json:"session_id"`
+	Scope     string    `json:"scope"`        // day or run
+	Of        string    `json:"of,omitempty"` // the run whose limit it is: the one that waits, or one that it descends from
+	Kind      string    `json:"kind"`         // usd, tokens or calls
+	Limit     float64   `json:"limit"`        // in the unit of its kind
+	Used      float64   `json:"used"`         // so far
+	Needs     float64   `json:"needs"`        // what the next call may take at most
+	Since     time.Time `json:"since"`        // it waits
+	Message   string    `json:"message"`      // in one sentence
+	MessageKO string    `json:"message_ko,omitempty"`
 }
 
 // reached are the limits that runs wait for, by run.
@@ -38,6 +39,9 @@ func (r *reached) set(v Reached) {
 	defer r.mu.Unlock()
 	if r.by == nil {
 		r.by = map[string]Reached{}
+	}
+	if before, ok := r.by[v.RunID]; ok {
+		v.Since = before.Since // it looked again, and still waits
 	}
 	r.by[v.RunID] = v
 }
@@ -103,7 +107,7 @@ func (m *guardedModel) reserve(ctx context.Context, req llm.Request) (*limit.Hol
 			k.waits(ctx, s, +1)
 		}
 		k.reached.set(Reached{
-			RunID: s.runID, SessionID: s.sessionID, Scope: short.Scope, Of: short.Run, Kind: short.Kind,
+			RunID: s.runID, SessionID: s.sessionID, Since: k.clock.Now(), Scope: short.Scope, Of: short.Run, Kind: short.Kind,
 			Limit: short.Limit, Used: short.Used, Needs: short.Needs, Message: why.Message, MessageKO: why.MessageKO,
 		})
 		k.publishStatus()

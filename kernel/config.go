@@ -37,6 +37,7 @@ type Config struct {
 	OldestFirst        bool             `toml:"oldest_first" json:"oldest_first" default:"false" doc:"Of runs that wait for a place the oldest of a priority goes first, not the newest. Takes effect at the next start."`
 	MaxDepth           int              `toml:"max_depth" json:"max_depth" default:"4" min:"0" max:"16" doc:"How deep agents may fork agents; 0 lets none fork."`
 	MaxChildren        int              `toml:"max_children" json:"max_children" default:"32" min:"0" max:"1000" doc:"How many agents one agent may fork."`
+	SplitFrom          int              `toml:"split_from" json:"split_from" default:"3" min:"0" max:"30" doc:"From how many independent criteria on a task is split among agents that work at the same time; 0 never splits."`
 	MaxRunTimeS        int              `toml:"max_run_time_s" json:"max_run_time_s" default:"0" min:"0" max:"604800" doc:"Seconds after which a run is ended; 0 is no limit. Time in which it waits counts."`
 	ExecTimeoutS       int              `toml:"exec_timeout_s" json:"exec_timeout_s" default:"120" min:"1" max:"86400" doc:"Seconds after which a command is ended, unless its call says otherwise."`
 	MaxMemoryMB        int              `toml:"max_memory_mb" json:"max_memory_mb" default:"4096" min:"16" max:"1048576" doc:"Memory in MB above which a command is ended."`
@@ -55,8 +56,13 @@ type Config struct {
 	CloseToTray        bool             `toml:"close_to_tray" json:"close_to_tray" default:"true" doc:"Closing the window leaves Oxios in the tray."`
 	QuickHotkey        bool             `toml:"quick_hotkey" json:"quick_hotkey" default:"true" doc:"Keys open the quick prompt, where the system lets Oxios hold keys."`
 	QuickKeys          string           `toml:"quick_keys" json:"quick_keys" default:"Ctrl+Alt+Space" doc:"The keys that open the quick prompt."`
+	KeepAwake          bool             `toml:"keep_awake" json:"keep_awake" default:"true" doc:"The computer does not go to sleep by itself while agents work."`
 	Keyring            bool             `toml:"keyring" json:"keyring" default:"true" doc:"Keep keys in the system's keyring where there is one. Takes effect at the next start."`
 	Providers          []ProviderConfig `toml:"providers" json:"providers,omitempty" doc:"Providers besides those added in the window."`
+
+	// Fallbacks names for a model, as "provider/model", those that answer in its
+	// place, in their order, when it cannot.
+	Fallbacks map[string][]string `toml:"fallbacks" json:"fallbacks,omitempty" doc:"Models that answer in place of one that cannot, in their order; its conversations then go to their providers."`
 }
 
 // ProviderConfig is one [[providers]] table of config.toml.
@@ -187,6 +193,11 @@ func (c *Config) validate() error {
 			return sys.Errorf(sys.CodeInvalid, "two providers have the id %q", p.ID)
 		}
 		ids[p.ID] = true
+	}
+	for of, list := range c.Fallbacks {
+		if err := checkFallbacks(of, list); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func crashing() {
 	var commits atomic.Int64
 	ctx := context.Background()
 	k, err := kernel.Open(ctx, kernel.Options{
-		Home: env("HOME"), Helper: env("HELPER"), Version: "test", Tools: tools.New, Catalogue: tools.Catalogue(), NoDiscovery: true,
+		Home: env("HOME"), Helper: env("HELPER"), Version: "test", Tools: tools.New, Catalogue: tools.Catalogue(), NoDiscovery: true, Sleep: &bed{},
 		LoginEnv: func(context.Context) ([]string, error) { return os.Environ(), nil },
 		Env: func(name string) string {
 			return map[string]string{"OXIOS_BASE_URL": env("URL"), "OXIOS_API_KEY": "test-key-0123456789", "OXIOS_MODEL": kerneltest.Model}[name]
@@ -108,7 +108,12 @@ func crashing() {
 		},
 	})
 	fail(err)
-	go func() { fail(k.Run(ctx)) }()
+	running, stop := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		fail(k.Run(running))
+		close(ended)
+	}()
 	<-k.Ready()
 	h := k.As(sys.Person("test"))
 	all, err := h.Agents.List(ctx, kernel.ProcessQuery{All: true})
@@ -126,13 +131,20 @@ func crashing() {
 		waiting, err := h.Security.Approvals(ctx, kernel.ApprovalQuery{State: "pending"})
 		fail(err)
 		for _, a := range waiting {
-			_, err := h.Security.Approve(ctx, a.ID, kernel.ApproveInput{Hash: a.Request.Hash})
+			var err error
+			if len(a.Request.Questions) > 0 {
+				_, err = h.Agents.Answer(ctx, kernel.AnswerInput{RunID: a.Request.RunID, ApprovalID: a.ID, Answers: []string{"blue"}})
+			} else {
+				_, err = h.Security.Approve(ctx, a.ID, kernel.ApproveInput{Hash: a.Request.Hash})
+			}
 			if code := sys.CodeOf(err); code != sys.CodeConflict && code != sys.CodeNotFound {
 				fail(err)
 			}
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
+	stop()
+	<-ended // what Run does last must not meet a closed database
 	fail(k.Close())
 	fmt.Println(commits.Load())
 	os.Exit(0)
@@ -230,6 +242,24 @@ func (p place) holds(t *testing.T, lives []int) (unknown int) {
 	return unknown
 }
 
+// places returns what makes a place for a run that plays scenarios.
+func places(t *testing.T, scenarios []demo.Scenario) func(*testing.T) place {
+	t.Helper()
+	server := httptest.NewServer(demo.New(scenarios...))
+	t.Cleanup(server.Close)
+	helper := kerneltest.Helper(t)
+	return func(t *testing.T) place {
+		p := place{home: filepath.Join(t.TempDir(), "home"), folder: t.TempDir(), url: server.URL + "/v1", helper: helper}
+		if err := os.MkdirAll(p.home, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(p.home, "config.toml"), fmt.Appendf(nil, "folder = %q\nkeyring = false\n", p.folder), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+}
+
 // Each round kills Oxios three times, each time right after a commit: a run is
 // put down for good after the third crash in a row.
 func TestAKillAtAnyCommitLosesAndRepeatsNothing(t *testing.T) {
@@ -242,19 +272,7 @@ func TestAKillAtAnyCommitLosesAndRepeatsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(demo.New(scenarios...))
-	defer server.Close()
-	helper := kerneltest.Helper(t)
-	where := func(t *testing.T) place {
-		p := place{home: filepath.Join(t.TempDir(), "home"), folder: t.TempDir(), url: server.URL + "/v1", helper: helper}
-		if err := os.MkdirAll(p.home, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(p.home, "config.toml"), fmt.Appendf(nil, "folder = %q\nkeyring = false\n", p.folder), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
+	where := places(t, scenarios)
 	whole := where(t)
 	_, commits := whole.live(t, 0)
 	whole.holds(t, nil)

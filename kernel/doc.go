@@ -16,19 +16,22 @@
 //	config.go     config.toml; config_watch.go: its changes on disk
 //	state.go      sessions and messages; branch.go: their branches
 //	attach.go     what a person attaches; attach_file.go: how it is read and kept; attach_say.go: what a model gets of it
-//	agents.go     runs; runs.go: which are live; launch.go: from a message to a running agent; history.go: what its model reads
+//	agents.go     runs; runs.go: which are live; launch.go: from a message to a running agent; queue.go: messages that wait for one; history.go: what its model reads
+//	context.go    what stays word for word when a conversation fills its model's window
 //	fork.go       agents that agents start; resume.go: what goes on after a crash; replay.go: a run once more, from its journal
-//	inbox.go      what waits and what ended unseen; quiet.go: hours without notices
+//	a2a.go        agents that talk: cards, send, reply; a2a_wait.go: asking; a2a_delegate.go: who gets a task; a2a_mail.go: how a run reads
+//	inbox.go      what waits and what ended unseen; quiet.go: hours without notices; neighbours.go: conversations that write in one folder
 //	task.go       beginning a task: questions, answers; seeds.go: what was agreed on, and what came of it; check.go: whether a criterion holds
 //	security.go   approvals, policy, tools, audit; trust.go: which folders the person trusts; instructions.go: what they tell agents
 //	exec.go       commands; exec_card.go: as a person sees them; exec_jobs.go: in the background
 //	place.go      where a path leads; files.go, write.go, text.go, folder.go; search.go, walk.go and ignore.go; mention.go: names while a person writes
 //	changes.go    what a run changed
-//	budget.go     limits; budget_wait.go: what waits for one; costs.go: what was spent; resources.go: the machine's load
+//	budget.go     limits; budget_wait.go: what waits for one; held.go: what the person hears of that; costs.go: what was spent; resources.go: the machine's load
+//	guardian.go   the checks of every five minutes
 //	infra.go      events, status; doctor.go; providers.go: models as the settings show them
-//	engine.go     providers and models as runs use them; model.go: one guarded call
-//	autostart.go  starting with the system; page.go: the address of the page that serve shows
+//	engine.go     providers and models as runs use them; model.go: one guarded call; fallback.go: which model answers in place of one that cannot
+//	autostart.go  starting with the system; sleep.go: keeping it awake; page.go: the address of the page that serve shows
 //
 // A package may import: sys, event, store, llm, sandbox, document,
-// limit, schedule, security, git, ouroboros, agent, orchestrator. Tools and faces import this package, never the other way round.
+// limit, schedule, awake, security, git, ouroboros, a2a, agent, orchestrator. Tools and faces import this package, never the other way round.
 package kernel

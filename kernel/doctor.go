@@ -41,7 +41,7 @@ func (a *InfraAPI) Doctor(ctx context.Context) (DoctorReport, error) {
 	return guard(ctx, a.caller, action{call: "infra.doctor", resource: "doctor"}, func(ctx context.Context) (DoctorReport, error) {
 		r := DoctorReport{Version: a.k.opts.Version, System: runtime.GOOS + "/" + runtime.GOARCH, Isolation: a.k.isolation()}
 		for _, check := range []func(context.Context) Check{
-			a.k.checkHome, a.k.checkConfig, a.k.checkDatabase, a.k.checkAudit, a.k.checkIsolation, a.k.checkModels, a.k.checkKeys, a.k.checkWorkFolder, a.k.checkWorkspace,
+			a.k.checkHome, a.k.checkConfig, a.k.checkDatabase, a.k.checkAudit, a.k.checkIsolation, a.k.checkModels, a.k.checkKeys, a.k.checkWorkFolder, a.k.checkWorkspace, a.k.checkSleep, a.k.checkGuardian,
 		} {
 			r.Checks = append(r.Checks, check(ctx))
 		}

@@ -185,8 +185,7 @@ func (e *engine) entry(ctx context.Context, id string) (entry, error) {
 			return n, nil
 		}
 	}
-	return entry{}, sys.Errorf(sys.CodeNotFound, "There is no provider %q.", id).
-		WithHint("A local server may have stopped: start it, or choose another model in Settings, Models.")
+	return entry{}, errNoProvider(id)
 }
 
 func (e *engine) saved(ctx context.Context) ([]saved, error) {
@@ -285,8 +284,8 @@ func newChoice(provider, model string) choice {
 }
 
 // choose decides which model a conversation uses: the one it names, else the
-// environment's, else the configured one. It never falls back from one provider
-// to another.
+// environment's, else the configured one. Which answer in its place when it
+// cannot, the person says, see [engine.fallbacks].
 func (e *engine) choose(ctx context.Context, provider, model string) (choice, error) {
 	cfg := e.k.config.get()
 	list, err := e.entries(ctx)
@@ -317,6 +316,9 @@ func (e *engine) choose(ctx context.Context, provider, model string) (choice, er
 			}
 			return newChoice(n.ID, model), nil
 		}
+	}
+	if gone := newChoice(provider, model); model != "" && len(e.fallbacks(ctx, gone)) > 0 {
+		return gone, nil // as a server on this machine that stopped: others answer in its place
 	}
 	_, err = e.entry(ctx, provider)
 	return choice{}, err
@@ -383,6 +385,7 @@ type chosen struct {
 	local           bool
 	reasons         bool // known to think before it answers
 	price           *llm.Price
+	missing         *sys.Error // why the run's own model could not be readied, where this one stands in for it
 }
 
 // open readies the model of a run.
@@ -407,13 +410,17 @@ func (e *engine) open(ctx context.Context, provider, model string) (*chosen, err
 		m = known[i]
 	}
 	e.catalogue().Fill(n.Endpoint, &m)
-	out.contextLength, out.chatOnly, out.price = windowOf(n.Endpoint, m.ContextLength), m.ChatOnly(), m.Price
+	out.chatOnly, out.price = m.ChatOnly(), m.Price
 	if t, ok := e.test(ctx, provider, model); ok {
 		out.chatOnly = out.chatOnly || t.ChatOnly
 		if t.Images != nil {
 			m.Images = t.Images
 		}
+		if t.ContextLength > 0 {
+			m.ContextLength = t.ContextLength
+		}
 	}
+	out.contextLength = windowOf(n.Endpoint, m.ContextLength)
 	out.reasons = m.Reasoning != nil && *m.Reasoning
 	out.blind = m.Images != nil && !*m.Images
 	return out, nil

@@ -60,6 +60,8 @@ type exported struct {
 	SessionView
 	Runs      []exportedRun `json:"runs"`      // in place of those of the view
 	Approvals []Approval    `json:"approvals"` // the oldest first
+
+	AgentMessages []AgentMessage `json:"agent_messages"` // between its agents, the oldest first
 }
 
 type exportedRun struct {
@@ -84,7 +86,7 @@ func (k *Kernel) export(ctx context.Context, id, format string) (string, error) 
 
 // exported gathers a conversation: the branch that it shows, or the whole.
 func (k *Kernel) exported(ctx context.Context, id string, whole bool) (exported, error) {
-	x := exported{Oxios: k.opts.Version, Runs: []exportedRun{}, Approvals: []Approval{}}
+	x := exported{Oxios: k.opts.Version, Runs: []exportedRun{}, Approvals: []Approval{}, AgentMessages: []AgentMessage{}}
 	var err error
 	if x.SessionView, err = k.sessionView(ctx, id, whole); err != nil {
 		return x, err
@@ -105,6 +107,13 @@ func (k *Kernel) exported(ctx context.Context, id string, whole bool) (exported,
 	asked, err := k.approvals.List(ctx, security.ApprovalQuery{SessionID: id, Limit: 1 << 30})
 	for _, a := range slices.Backward(asked) {
 		x.Approvals = append(x.Approvals, a)
+	}
+	if err != nil {
+		return x, err
+	}
+	said, err := k.exchange.List(ctx, store.MailQuery{SessionID: id, Limit: 1 << 30})
+	for _, m := range slices.Backward(said) {
+		x.AgentMessages = append(x.AgentMessages, m)
 	}
 	return x, err
 }
@@ -219,7 +228,7 @@ func (p *page) asked(m Message) {
 func (p *page) steps(steps []StepView) {
 	n := 0
 	for _, s := range steps {
-		if s.Kind != store.StepTool {
+		if s.Kind != store.StepTool && s.Kind != store.StepContext {
 			continue
 		}
 		n++

@@ -18,8 +18,10 @@ type Fork struct {
 	Name     string `json:"name,omitempty"`     // for people; default the beginning of the goal
 	Folder   string `json:"folder,omitempty"`   // inside that of its parent, the default
 	Profile  string `json:"profile,omitempty"`  // default worker; never wider than its parent's
-	Priority string `json:"priority,omitempty"` // low, normal (the default), high or critical; never above its parent's
+	Priority string `json:"priority,omitempty"` // low, normal, high or critical; never above its parent's, and by default its parent's but at least normal
 	Model    string `json:"model,omitempty"`    // of its parent's provider; default its parent's
+
+	share *store.Share // the part of a seed that it is for
 }
 
 // Forked is what came of a [Fork].
@@ -39,6 +41,12 @@ type Killed struct {
 // same rights or fewer. How deep and how many is bounded by max_depth and
 // max_children.
 func (a *AgentsAPI) Fork(ctx context.Context, f Fork) (Forked, error) {
+	return a.fork(ctx, f, nil)
+}
+
+// fork is Fork; also runs in the transaction that makes the run, unless it is
+// nil.
+func (a *AgentsAPI) fork(ctx context.Context, f Fork, also func(*store.Tx, Run) error) (Forked, error) {
 	meta := map[string]any{"goal": shorten(f.Goal, 200), "profile": f.Profile}
 	return guard(ctx, a.caller, action{call: "agents.fork", resource: "run:" + a.scope.runID, meta: meta}, func(ctx context.Context) (Forked, error) {
 		if a.scope.runID == "" {
@@ -51,7 +59,16 @@ func (a *AgentsAPI) Fork(ctx context.Context, f Fork) (Forked, error) {
 		if old, ok, err := a.k.forkedBefore(ctx, run); ok || err != nil {
 			return Forked{RunID: old.ID, PID: old.PID, Name: old.Name}, err
 		}
-		if err := a.k.store.Write(ctx, func(tx *store.Tx) error { return a.k.store.CreateRun(tx, &run) }); err != nil {
+		err = a.k.store.Write(ctx, func(tx *store.Tx) error {
+			if err := a.k.admit(tx, run); err != nil {
+				return err
+			}
+			if err := a.k.store.CreateRun(tx, &run); err != nil || also == nil {
+				return err
+			}
+			return also(tx, run)
+		})
+		if err != nil {
 			return Forked{}, err
 		}
 		a.k.publish(event.RunCreated, scope{runID: run.ID, sessionID: run.SessionID}, run)
@@ -60,6 +77,36 @@ func (a *AgentsAPI) Fork(ctx context.Context, f Fork) (Forked, error) {
 		}
 		return Forked{RunID: run.ID, PID: run.PID, Name: run.Name}, nil
 	})
+}
+
+// checkAgents refuses a number of agents that nobody can mean, or that the
+// configuration does not allow.
+func (k *Kernel) checkAgents(n int) error {
+	if most := k.mostAgents(); n < 0 || n > most {
+		return sys.Errorf(sys.CodeInvalid, "%d agents are asked for, but it must be from 1 to %d (max_children). Nothing was sent.", n, most)
+	}
+	return nil
+}
+
+// mostAgents is how many agents a message may be given.
+func (k *Kernel) mostAgents() int { return max(k.config.get().MaxChildren, 1) }
+
+// admit refuses a fork while as many agents work on its task as may. It is
+// asked in the transaction that makes the run: of several at once none is one
+// too many.
+func (k *Kernel) admit(tx *store.Tx, run Run) error {
+	if run.Agents == 0 {
+		return nil
+	}
+	if run.Agents == 1 {
+		return sys.Errorf(sys.CodeRefused, "The person wants one agent for this task. Nothing was started.").WithHint("Do the work yourself.")
+	}
+	n, err := k.store.Together(tx, run.ParentID)
+	if err != nil || n < run.Agents {
+		return err
+	}
+	return sys.Errorf(sys.CodeRefused, "At most %d agents may work on this task at once, and as many do. Nothing was started.", run.Agents).
+		WithHint("Wait for one of them with action wait, then fork again; or do this part yourself.")
 }
 
 // forkedBefore finds the run that this very step forked before Oxios went down.
@@ -110,9 +157,12 @@ func (k *Kernel) forkOf(ctx context.Context, c *caller, f Fork) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
-	priority, err := schedule.ParsePriority(f.Priority)
-	if err != nil {
-		return Run{}, err
+	most := max(schedule.Priority(parent.Priority), schedule.Normal)
+	priority := most
+	if f.Priority != "" {
+		if priority, err = schedule.ParsePriority(f.Priority); err != nil {
+			return Run{}, err
+		}
 	}
 	choice, err := k.engine.choose(ctx, parent.Provider, orElse(f.Model, parent.Model))
 	if err != nil {
@@ -121,7 +171,8 @@ func (k *Kernel) forkOf(ctx context.Context, c *caller, f Fork) (Run, error) {
 	run := Run{
 		ID: sys.NewID(), SessionID: parent.SessionID, ParentID: parent.ID, Name: titleOf(orElse(strings.TrimSpace(f.Name), goal)), State: store.RunQueued,
 		Profile: profile, Folder: parent.Folder, Provider: choice.provider, Model: choice.model, Mode: parent.Mode, Via: parent.Via,
-		Text: goal, CreatedAt: k.clock.Now(), Priority: int(min(priority, schedule.Priority(max(parent.Priority, int(schedule.Normal))))), Depth: parent.Depth + 1, MadeBy: step,
+		Text: goal, CreatedAt: k.clock.Now(), Priority: int(min(priority, most)), Depth: parent.Depth + 1, MadeBy: step, Share: f.share,
+		Agents: parent.Agents,
 	}
 	if f.Folder != "" {
 		p := c.place(f.Folder)
@@ -195,6 +246,9 @@ func (a *AgentsAPI) Message(ctx context.Context, id, text string) (Submitted, er
 		case r.State.Ended() || !a.k.runs.Live(id):
 			return Submitted{}, sys.Errorf(sys.CodeConflict, "That agent is not at work any more, so it would not read the message. Nothing was sent.").
 				WithHint("Write in its conversation instead.")
+		}
+		if a.who.Kind == sys.KindAgent { // it is read as what that agent says, not as what the person does
+			return (&A2AAPI{a.caller}).tell(ctx, r, text)
 		}
 		s, err := a.k.store.Session(ctx, r.SessionID)
 		if err != nil {

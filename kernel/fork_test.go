@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"oxios/kernel"
+	"oxios/kernel/agent"
 	"oxios/kernel/kerneltest"
 	"oxios/kernel/security"
 	"oxios/kernel/sys"
@@ -178,6 +180,26 @@ func TestAStopReachesAllThatAnAgentForked(t *testing.T) {
 		t.Errorf("the parent: got %s, want stopped", got)
 	}
 	k.Until("no model call goes on billing", func() bool { return asking(k) == 0 })
+}
+
+func TestAStopBeforeTheFirstModelCallIsAStop(t *testing.T) {
+	t.Parallel()
+	began := make(chan struct{})
+	k := open(t, kerneltest.With(func(o *kernel.Options) {
+		o.Tools = func(ctx context.Context, _ *kernel.Handle, _ string) (agent.Toolset, error) {
+			close(began)
+			<-ctx.Done()
+			return agent.Toolset{}, ctx.Err()
+		}
+	}))
+	run := k.Say("anything").RunID
+	<-began
+	if _, err := k.Person().Agents.Kill(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	if r := k.Wait(run); r.State != "stopped" || r.Error != nil {
+		t.Errorf("got %s, %v; want stopped", r.State, r.Error)
+	}
 }
 
 func TestAChildThatOutlivesItsParentEndsInTheInbox(t *testing.T) {

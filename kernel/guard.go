@@ -74,6 +74,9 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 			return none, err
 		}
 	}
+	if agent && a.writing() {
+		c.k.share(ctx, c.scope)
+	}
 	v, err := fn(context.WithValue(ctx, approvedKey{}, granted))
 	if recorded {
 		if aerr := c.outcome(ctx, row, a, err); aerr != nil {

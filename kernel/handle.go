@@ -14,6 +14,7 @@ type Handle struct {
 	Agents   *AgentsAPI   // runs
 	Security *SecurityAPI // approvals, policy, tools, audit
 	Exec     *ExecAPI     // files and commands
+	A2A      *A2AAPI      // cards of agents, and what they say to each other
 	Infra    *InfraAPI    // events, configuration, models, health
 }
 
@@ -28,6 +29,10 @@ type SecurityAPI struct{ *caller }
 
 // ExecAPI holds the calls that touch files and run commands.
 type ExecAPI struct{ *caller }
+
+// A2AAPI holds the calls about the cards of agents and the messages between
+// them.
+type A2AAPI struct{ *caller }
 
 // InfraAPI holds the calls about events, configuration, models and health.
 type InfraAPI struct{ *caller }
@@ -80,5 +85,5 @@ func (h *Handle) In(folder string) *Handle {
 func (h *Handle) Principal() sys.Principal { return h.Exec.who }
 
 func handleOf(c *caller) *Handle {
-	return &Handle{State: &StateAPI{c}, Agents: &AgentsAPI{c}, Security: &SecurityAPI{c}, Exec: &ExecAPI{c}, Infra: &InfraAPI{c}}
+	return &Handle{State: &StateAPI{c}, Agents: &AgentsAPI{c}, Security: &SecurityAPI{c}, Exec: &ExecAPI{c}, A2A: &A2AAPI{c}, Infra: &InfraAPI{c}}
 }

@@ -11,43 +11,49 @@ import (
 )
 
 // history is what a model reads of the runs that a run follows, from the first
-// one on: the messages, and the steps in full. Results of older runs are
-// shortened, since they can be looked up again. What the model cannot take is
-// told in another form, see [retold].
-func (k *Kernel) history(ctx context.Context, run Run, say agent.Say, tools, images bool) ([]llm.Message, error) {
+// one on, or from the newest place where one of them has put what came before
+// shorter, which is then returned too: the messages, and the steps in full.
+// Results of older runs are shortened, since they can be looked up again. What
+// the model cannot take is told in another form, see [retold].
+func (k *Kernel) history(ctx context.Context, run Run, say agent.Say, tools, images bool) ([]llm.Message, *agent.ContextStep, error) {
 	tree, err := k.store.Tree(ctx, run.SessionID)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	before := tree.Branch(run.AfterID)
-	var talk []llm.Message
-	calls := 0
-	for n, r := range before {
-		r = k.unwritten.over(r)
+	said := make([][]llm.Message, len(before))
+	other := make([]bool, len(before)) // another model named its calls
+	var earlier *agent.ContextStep
+	for n := len(before) - 1; n >= 0 && earlier == nil; n-- {
+		r := k.unwritten.over(before[n])
 		steps, err := k.store.Steps(ctx, r.ID)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		said, open := agent.Transcript(steps, say)
-		said = append(said, agent.Unfinished(open)...)
+		told, open := agent.Tell(say(r.Text, r.Attachments), steps, say)
+		earlier = told.Context
+		said[n] = append(told.Talk(nil), agent.Unfinished(open)...)
 		if n < len(before)-1 {
-			for j := range said {
-				if said[j].Role == llm.RoleTool {
-					said[j].Content = shorten(said[j].Content, 2000)
+			for j := range said[n] {
+				if said[n][j].Role == llm.RoleTool {
+					said[n][j].Content = shorten(said[n][j].Content, 2000)
 				}
 			}
 		}
-		numbered := renumber(said, &calls)
-		if r.Provider != run.Provider || r.Model != run.Model {
-			said = numbered
-		}
-		talk = append(talk, say(r.Text, r.Attachments))
-		talk = append(talk, said...)
+		other[n] = r.Provider != run.Provider || r.Model != run.Model || stoodIn(steps) != nil
 		if r.State != store.RunDone {
-			talk = append(talk, llm.Message{Role: llm.RoleUser, Content: fmt.Sprintf("(Oxios: that run ended as %q. %s)", r.State, r.EndReason)})
+			said[n] = append(said[n], llm.Message{Role: llm.RoleUser, Content: fmt.Sprintf("(Oxios: that run ended as %q. %s)", r.State, r.EndReason)})
 		}
 	}
-	return withoutOldPictures(retold(talk, tools, images)), nil
+	var talk []llm.Message
+	calls := 0
+	for n := range before {
+		if numbered := renumber(said[n], &calls); other[n] {
+			said[n] = numbered
+		}
+		talk = append(talk, said[n]...)
+	}
+	return withoutOldPictures(retold(talk, tools, images)), earlier, nil
 }
 
 // renumber gives the tool calls of another model's run names that every

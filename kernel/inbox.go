@@ -16,6 +16,8 @@ type InboxRun = store.EndedRun
 // seen yet.
 type Inbox struct {
 	Waiting  []Approval `json:"waiting"`  // the one that has waited longest first
+	Held     []Held     `json:"held"`     // limits and providers that runs wait for, the first one first
+	Findings []Finding  `json:"findings"` // what the guardian found that the person should see to
 	Failed   []InboxRun `json:"failed"`   // failed or interrupted, the last one first
 	Finished []InboxRun `json:"finished"` // the last one first
 	Older    int        `json:"older"`    // how many nobody has seen beyond those listed
@@ -30,7 +32,8 @@ const maxInbox = 200
 // conversation has seen what stands in it.
 func (a *AgentsAPI) Inbox(ctx context.Context, all bool) (Inbox, error) {
 	return guard(ctx, a.caller, action{call: "agents.inbox", resource: "inbox"}, func(ctx context.Context) (Inbox, error) {
-		in := Inbox{Failed: []InboxRun{}, Finished: []InboxRun{}}
+		in := Inbox{Held: append([]Held{}, a.k.held()...), Failed: []InboxRun{}, Finished: []InboxRun{}}
+		in.Findings = slices.DeleteFunc(append([]Finding{}, a.k.guardian.list()...), func(f Finding) bool { return !f.Bad })
 		var err error
 		if in.Waiting, err = a.k.approvals.List(ctx, security.ApprovalQuery{State: security.ApprovalPending}); err != nil {
 			return in, err

@@ -31,10 +31,12 @@ type Status struct {
 	Reached      []Reached     `json:"reached,omitempty"` // limits that runs wait for
 	Isolation    sys.Isolation `json:"isolation"`
 	Onboarded    bool          `json:"onboarded"`
-	HasModel     bool          `json:"has_model"`         // a default model is chosen
-	Demo         bool          `json:"demo"`              // the default model is the scripted demo
-	Offline      []Offline     `json:"offline,omitempty"` // providers elsewhere that runs wait for
-	MemoryMB     int           `json:"memory_mb"`         // of the machine, 0 when it cannot be told
+	HasModel     bool          `json:"has_model"`          // a default model is chosen
+	Demo         bool          `json:"demo"`               // the default model is the scripted demo
+	Offline      []Offline     `json:"offline,omitempty"`  // providers elsewhere that runs wait for
+	Held         []Held        `json:"held,omitempty"`     // what keeps runs from going on, for the person to hear of
+	Findings     []Finding     `json:"findings,omitempty"` // of the guardian, the first one first
+	MemoryMB     int           `json:"memory_mb"`          // of the machine, 0 when it cannot be told
 	Problem      *sys.Error    `json:"problem,omitempty"`
 }
 
@@ -70,7 +72,8 @@ func (k *Kernel) status(ctx context.Context) (Status, error) {
 		return s, err
 	}
 	s.Waiting = len(waiting)
-	s.Limits, s.Reached = k.config.get().dayLimits(), k.reached.list()
+	s.Findings = k.guardian.list()
+	s.Limits, s.Reached, s.Held = k.config.get().dayLimits(), k.reached.list(), k.held()
 	if s.Today, err = k.store.DayCost(ctx, k.budgets.Midnight()); err != nil {
 		return s, err
 	}
@@ -97,9 +100,11 @@ var memoryMB = sync.OnceValue(func() int { return int(totalMemory() >> 20) })
 // publishStatus has the status published soon. It never waits, as it is called
 // from the writer of the database too.
 func (k *Kernel) publishStatus() {
-	select {
-	case k.statusDue <- struct{}{}:
-	default:
+	for _, due := range []chan struct{}{k.statusDue, k.sleepDue} {
+		select {
+		case due <- struct{}{}:
+		default:
+		}
 	}
 }
 

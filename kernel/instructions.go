@@ -13,6 +13,7 @@ import (
 
 	"github.com/zeebo/blake3"
 
+	"oxios/kernel/llm"
 	"oxios/kernel/security"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
@@ -87,7 +88,7 @@ func (k *Kernel) load(folder string, in *Instructions) {
 		return
 	}
 	sum := blake3.Sum256([]byte(text))
-	in.Text, in.Tokens, in.Hash = text, tokensOf(text), hex.EncodeToString(sum[:])
+	in.Text, in.Tokens, in.Hash = text, llm.Tokens(text), hex.EncodeToString(sum[:])
 }
 
 func (k *Kernel) readInstructions(folder string, in *Instructions) (string, error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/gofrs/flock"
 	"golang.org/x/sync/errgroup"
 
+	"oxios/kernel/a2a"
 	"oxios/kernel/agent"
 	"oxios/kernel/document"
 	"oxios/kernel/event"
@@ -49,8 +50,14 @@ type Options struct {
 	Env      func(string) string
 	LoginEnv func(ctx context.Context) ([]string, error)
 
+	// Sleep holds off the computer's sleep; default that of the system.
+	Sleep SleepLock
+
 	// Undo is how long a deletion can be undone; default 10 s.
 	Undo time.Duration
+
+	// Guard is how often the guardian looks; default 5 minutes.
+	Guard time.Duration
 
 	// Durable is called after each commit of the database; see [store.Options].
 	Durable func()
@@ -67,30 +74,33 @@ type Kernel struct {
 	clock sys.Clock
 	node  string // this installation's id, in audit records
 
-	lock      *flock.Flock
-	config    *configFile
-	store     *store.Store
-	bus       *event.Bus
-	audit     *security.Audit
-	approvals *security.Approvals
-	keys      *security.Credentials
-	redact    *security.Redactor
-	sandbox   *sandbox.Runner
-	engine    *engine
-	runs      *runs
-	runner    *agent.Runner
-	demo      demoServer
-	network   *network
-	budgets   *limit.Budgets
-	monitor   *limit.Monitor
-	reached   reached // limits that runs wait for
-	cmds      *commands
-	discards  *discards
-	housework sync.Mutex // held while a backup, a restore or a cleaning is under way
-	unwritten *unwritten
-	names     names // in the folder that somebody mentions files of
-	attached  *attachments
-	workspace *git.Repo // seeds and evaluations
+	lock       *flock.Flock
+	config     *configFile
+	store      *store.Store
+	bus        *event.Bus
+	audit      *security.Audit
+	approvals  *security.Approvals
+	keys       *security.Credentials
+	redact     *security.Redactor
+	sandbox    *sandbox.Runner
+	engine     *engine
+	runs       *runs
+	runner     *agent.Runner
+	exchange   *a2a.Exchange
+	demo       demoServer
+	network    *network
+	neighbours *neighbours
+	budgets    *limit.Budgets
+	monitor    *limit.Monitor
+	reached    reached // limits that runs wait for
+	cmds       *commands
+	discards   *discards
+	housework  sync.Mutex // held while a backup, a restore or a cleaning is under way
+	unwritten  *unwritten
+	names      names // in the folder that somebody mentions files of
+	attached   *attachments
+	workspace  *git.Repo // seeds and evaluations
+	guardian   guardian
 
 	left       []store.Run     // open runs of an earlier process, until Run takes them up
 	ready      chan struct{}   // closed when Run has
@@ -100,6 +110,7 @@ type Kernel struct {
 	focused    atomic.Bool
 	auditOK    atomic.Bool // what the last verification found
 	statusDue  chan struct{}
+	sleepDue   chan struct{}             // who works may have changed
 	trouble    atomic.Pointer[sys.Error] // what a person should know, in Status
 	page       atomic.Pointer[func() string]
 }
@@ -124,9 +135,11 @@ func (k *Kernel) Run(ctx context.Context) error {
 	g.Go(func() error { return k.watchConfig(ctx) })
 	g.Go(func() error { return k.watchDiscards(ctx) })
 	g.Go(func() error { return k.watchStatus(ctx) })
+	g.Go(func() error { return k.holdOffSleep(ctx) })
 	g.Go(func() error { return k.writeEnds(ctx) })
 	g.Go(func() error { return k.probe(ctx) })
 	g.Go(func() error { return k.monitor.Run(ctx) })
+	g.Go(func() error { return k.keepGuard(ctx) })
 	g.Go(func() error { return k.readEnv(ctx) })
 	g.Go(func() error { return k.tendAttachments(ctx) })
 	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {

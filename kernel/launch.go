@@ -1,13 +1,16 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
+	"oxios/kernel/a2a"
 	"oxios/kernel/agent"
 	"oxios/kernel/event"
 	"oxios/kernel/orchestrator"
@@ -46,12 +49,16 @@ func (k *Kernel) waits(ctx context.Context, s scope, n int) {
 
 // submit makes a message a run, or queues it for the one that is at work.
 func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, error) {
+	if err := k.checkAgents(m.Agents); err != nil {
+		return Submitted{}, err
+	}
 	create := k.store.CreateRun
 	if m.InsteadOf != "" {
 		old, err := k.instead(ctx, &m)
 		if err != nil {
 			return Submitted{}, err
 		}
+		m.Agents = cmp.Or(m.Agents, old.Agents)
 		create = func(tx *store.Tx, r *Run) error { return k.store.CreateRunAfter(tx, r, old.AfterID) }
 	}
 	attached, err := k.attachmentsOf(ctx, m.Attachments)
@@ -100,7 +107,7 @@ func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, e
 	run := Run{
 		ID: sys.NewID(), SessionID: session.ID, Name: titleOf(text), State: store.RunQueued, Profile: security.ProfileOperator,
 		Folder: session.Folder, Provider: choice.provider, Model: choice.model, Mode: session.Mode, Via: m.Via, Text: m.Text, CreatedAt: k.clock.Now(),
-		Attachments: attached,
+		Attachments: attached, Agents: m.Agents,
 	}
 	msg := Message{ID: sys.NewID(), SessionID: session.ID, RunID: run.ID, Role: "user", Content: m.Text, At: run.CreatedAt, Attachments: attached}
 	var seen int64
@@ -151,15 +158,6 @@ func checkSize(text string) error {
 		WithHint("Save it as a file in the folder and name the file in your message.")
 }
 
-// queueOf names the queue of a run: the conversation's, "", or for a fork one of
-// its own.
-func queueOf(r Run) string {
-	if r.ParentID == "" {
-		return ""
-	}
-	return r.ID
-}
-
 // sessionFor finds the conversation of a message, or makes up a new one; what
 // the message names wins over what the conversation has.
 func (k *Kernel) sessionFor(ctx context.Context, m Submit, text string, from scope) (Session, bool, error) {
@@ -206,31 +204,6 @@ func (k *Kernel) sessionFor(ctx context.Context, m Submit, text string, from sco
 	return s, isNew, err
 }
 
-// enqueue keeps a message for a run that is at work. What is said to an agent
-// that another one has forked is for that agent alone.
-func (k *Kernel) enqueue(ctx context.Context, s Session, to Run, m Submit, attached []Attachment) (Submitted, error) {
-	if len(attached) > 0 {
-		choice, err := k.engine.choose(ctx, s.Provider, s.Model)
-		if err == nil {
-			err = k.canSee(ctx, choice, attached)
-		}
-		if err != nil {
-			return Submitted{}, err
-		}
-	}
-	q := Queued{ID: sys.NewID(), SessionID: s.ID, RunID: queueOf(to), Text: m.Text, CreatedAt: k.clock.Now(), Attachments: attached}
-	if err := k.store.Write(ctx, func(tx *store.Tx) error { return k.store.Enqueue(tx, &q) }); err != nil {
-		return Submitted{}, err
-	}
-	k.publishQueue(ctx, s.ID)
-	// The run may have ended between the look and the write: then nobody else
-	// would take the message up.
-	if to.ParentID == "" && !k.runs.Live(to.ID) {
-		k.startQueued(s.ID)
-	}
-	return Submitted{RunID: to.ID, SessionID: s.ID, Queued: true, QueueID: q.ID}, nil
-}
-
 // retellSession publishes a conversation whose run changed its state.
 func (k *Kernel) retellSession(ctx context.Context, id string) {
 	if _, err := k.announceSession(ctx, id); err != nil && sys.CodeOf(err) != sys.CodeNotFound {
@@ -249,10 +222,17 @@ func (k *Kernel) launch(run Run, steps []store.Step) error {
 		return err
 	}
 	k.runs.enter(run, mode, task)
+	if err := k.register(k.background, run); err != nil {
+		k.runs.leave(run.ID)
+		return err
+	}
+	k.neighbours.remember(run.SessionID, steps)
 	k.monitor.Wake()
 	err = k.runs.Start(agent.Process{ID: run.ID, ParentID: run.ParentID, Priority: run.Priority}, func(ctx context.Context) {
 		k.work(ctx, run, steps)
+		k.exchange.Remove(run.ID)
 		k.runs.leave(run.ID)
+		k.neighbours.leave(run.ID, run.SessionID, len(k.runs.allIn(run.SessionID)) == 0)
 		k.budgets.Forget(run.ID)
 		k.publishStatus()
 		if ctx.Err() == nil && run.ParentID == "" {
@@ -260,6 +240,7 @@ func (k *Kernel) launch(run Run, steps []store.Step) error {
 		}
 	})
 	if err != nil {
+		k.exchange.Remove(run.ID)
 		k.runs.leave(run.ID)
 	}
 	k.publishStatus()
@@ -291,11 +272,16 @@ func (k *Kernel) work(ctx context.Context, run Run, steps []store.Step) {
 		return
 	}
 	if err != nil {
-		k.log.Error("Run failed outside its loop", "run_id", run.ID, "error", err)
 		problem := sys.AsError(err)
-		if eerr := k.endRun(keep, run, store.RunFailed, problem.Message, problem); eerr != nil {
+		state, reason := store.RunFailed, problem.Message
+		if errors.Is(context.Cause(ctx), agent.ErrStopped) { // before it came to its loop
+			state, reason, problem = store.RunStopped, "It was stopped.", nil
+		} else {
+			k.log.Error("Run failed outside its loop", "run_id", run.ID, "error", err)
+		}
+		if eerr := k.endRun(keep, run, state, reason, problem); eerr != nil {
 			now := k.clock.Now()
-			run.State, run.EndedAt, run.EndReason, run.Error = store.RunFailed, &now, problem.Message, problem
+			run.State, run.EndedAt, run.EndReason, run.Error = state, &now, reason, problem
 			k.keepEnd(keep, run, nil, eerr)
 		}
 		return
@@ -322,8 +308,8 @@ func (k *Kernel) endRun(ctx context.Context, run Run, state RunState, reason str
 	return k.exited(ctx, run)
 }
 
-// exited cleans up behind a run, always: open approvals are withdrawn, and the
-// chain gets the exit.
+// exited cleans up behind a run, always: open approvals are withdrawn, messages
+// that it has not read go back, and the chain gets the exit.
 func (k *Kernel) exited(ctx context.Context, run Run) error {
 	if err := k.store.Write(ctx, func(tx *store.Tx) error { return k.exit(tx, run) }); err != nil {
 		return fmt.Errorf("clean up behind run %s: %w", run.ID, err)
@@ -339,6 +325,9 @@ func (k *Kernel) exit(tx *store.Tx, run Run) error {
 		return err
 	}
 	if err := k.store.Orphan(tx, run.ID); err != nil {
+		return err
+	}
+	if err := k.exchange.Settle(tx, run); err != nil {
 		return err
 	}
 	if run.ParentID != "" {
@@ -358,6 +347,9 @@ func (k *Kernel) exit(tx *store.Tx, run Run) error {
 }
 
 func (k *Kernel) tellExit(ctx context.Context, run Run) error {
+	if run.Share != nil {
+		k.publish(event.GroupMember, scope{runID: run.ID, sessionID: run.SessionID}, run)
+	}
 	k.publishInbox()
 	_, err := k.announceSession(ctx, run.SessionID)
 	if sys.CodeOf(err) == sys.CodeNotFound {
@@ -366,67 +358,9 @@ func (k *Kernel) tellExit(ctx context.Context, run Run) error {
 	return err
 }
 
-// oneParagraph is what some messages say, on one line.
-func oneParagraph(list []store.Queued) string {
-	var words []string
-	for _, q := range list {
-		words = append(words, strings.Fields(q.Text)...)
-	}
-	return strings.Join(words, " ")
-}
-
-// viaQueue is the face of messages that came too late for the run before.
-const viaQueue = "queue"
-
-// startQueued starts a run for messages that came too late for the last one.
-func (k *Kernel) startQueued(session string) {
-	ctx := k.background
-	q, err := k.store.Queued(ctx, session, "")
-	if err != nil || len(q) == 0 {
-		return
-	}
-	var texts, attached []string
-	err = k.store.Write(ctx, func(tx *store.Tx) (err error) {
-		texts, attached = nil, nil
-		q, err = k.store.TakeQueued(tx, session, "", 0)
-		for _, m := range q {
-			texts = append(texts, m.Text)
-			attached = append(attached, idsOf(m.Attachments)...)
-		}
-		return err
-	})
-	if err == nil && len(q) == 0 {
-		return
-	}
-	if err != nil {
-		k.log.Warn("Could not take up queued messages", "session_id", session, "error", err)
-		return
-	}
-	k.publishQueue(ctx, session)
-	if _, err := k.submit(ctx, Submit{SessionID: session, Text: strings.Join(texts, "\n\n"), Attachments: attached, Via: viaQueue}, scope{}); err != nil {
-		k.log.Error("Could not start a run for queued messages", "session_id", session, "error", err)
-		k.raise(sys.AsError(err))
-		k.putBack(ctx, q)
-	}
-}
-
-// putBack queues messages again of which no run could be made: the person takes
-// them back, or they go out with the next one.
-func (k *Kernel) putBack(ctx context.Context, q []store.Queued) {
-	err := k.store.Write(ctx, func(tx *store.Tx) error {
-		for i := range q {
-			if err := k.store.Enqueue(tx, &q[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		k.log.Error("Could not keep queued messages", "error", err)
-		return
-	}
-	k.publishQueue(ctx, q[0].SessionID)
-}
+// viaTerminal is a command that somebody waits for: its runs say at once what
+// holds them up, where others wait.
+const viaTerminal = "terminal"
 
 // spec gathers what a run needs: its rights, tools, model and history.
 func (k *Kernel) spec(ctx context.Context, run Run, steps []store.Step) (agent.Spec, error) {
@@ -435,7 +369,8 @@ func (k *Kernel) spec(ctx context.Context, run Run, steps []store.Step) (agent.S
 	if err != nil {
 		return agent.Spec{}, fmt.Errorf("make the tools of a run: %w", err)
 	}
-	chosen, err := k.engine.open(ctx, run.Provider, run.Model)
+	line := k.engine.lineup(ctx, newChoice(run.Provider, run.Model))
+	chosen, err := k.engine.openFirst(ctx, line, stoodIn(steps))
 	if err != nil {
 		return agent.Spec{}, err
 	}
@@ -443,7 +378,7 @@ func (k *Kernel) spec(ctx context.Context, run Run, steps []store.Step) (agent.S
 		tools = agent.Toolset{}
 	}
 	say := k.say(ctx)
-	history, err := k.history(ctx, run, say, len(tools.Tools) > 0, !chosen.blind)
+	history, earlier, err := k.history(ctx, run, say, len(tools.Tools) > 0, !chosen.blind)
 	if err != nil {
 		return agent.Spec{}, err
 	}
@@ -465,11 +400,11 @@ func (k *Kernel) spec(ctx context.Context, run Run, steps []store.Step) (agent.S
 	cfg := k.config.get()
 	return agent.Spec{
 		Run: run, Model: &guardedModel{
-			caller: h.Exec.caller, chosen: chosen, runs: lineage, waited: run.State == store.RunWaiting,
-			patient: run.Via != "terminal" && !chosen.Endpoint().Here(), parks: run.Via != "terminal",
-		}, Toolset: tools, History: history, Steps: steps, Say: say,
+			caller: h.Exec.caller, chosen: chosen, line: line, runs: lineage, waited: run.State == store.RunWaiting,
+			patient: run.Via != viaTerminal, parks: run.Via != viaTerminal,
+		}, Toolset: tools, History: history, Earlier: earlier, Steps: steps, Say: say,
 		System: agent.Prompt(agent.PromptInput{
-			Now: k.clock.Now().In(time.Local), OS: runtime.GOOS, Folder: run.Folder, Mode: run.Mode, Toolset: tools, Instructions: run.Instructions,
+			Now: k.clock.Now().In(time.Local), OS: runtime.GOOS, Folder: run.Folder, Mode: run.Mode, Toolset: tools, Instructions: run.Instructions, Agents: run.Agents,
 		}),
 		ContextLength: chosen.contextLength, MaxTurns: cfg.MaxToolCalls, MaxConcurrent: cfg.MaxToolConcurrency, Demo: chosen.demo,
 		Started: func() { k.retellSession(k.background, run.SessionID) },
@@ -478,7 +413,12 @@ func (k *Kernel) spec(ctx context.Context, run Run, steps []store.Step) (agent.S
 		Queued: func(tx *store.Tx) ([]store.Queued, error) {
 			return k.store.TakeQueued(tx, run.SessionID, queueOf(run), 0)
 		},
+		Notes: func() []agent.Note { return k.neighbours.take(run.ID) },
+		Mailbox: mailbox{x: k.exchange, run: run.ID, reader: a2a.Reader{
+			MayReply: h.May("a2a.reply") && slices.ContainsFunc(tools.Tools, func(t agent.Tool) bool { return t.Name() == "a2a" }), WorksFor: lineage[1:],
+		}},
 		Again: func(ctx context.Context, s store.Step) bool { return k.again(ctx, s) },
+		Pin:   func(ctx context.Context) (agent.Pinned, error) { return k.pin(ctx, run) },
 	}, nil
 }
 
@@ -513,5 +453,8 @@ func (k *Kernel) Adopt(folder, mode string) (*Handle, error) {
 		return nil, err
 	}
 	k.runs.enter(run, m, orchestrator.New(k.clock, nil))
+	if err := k.register(ctx, run); err != nil {
+		return nil, err
+	}
 	return k.As(k.agentPrincipal(run.ID)), nil
 }

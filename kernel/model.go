@@ -14,7 +14,10 @@ import (
 // with what it may use reserved before it and settled after it.
 type guardedModel struct {
 	caller  *caller
-	chosen  *chosen
+	chosen  *chosen  // which is asked
+	line    []choice // the run's own model, and those that may answer in its place
+	mixed   bool     // several of them made calls of the run
+	called  bool     // the newest call came as far as the provider
 	runs    []string // the run, and those that it descends from
 	patient bool     // waits for a provider elsewhere that cannot be reached
 	parks   bool     // waits for a limit to be raised, where others end with it
@@ -26,9 +29,11 @@ type guardedModel struct {
 	lastTokens int64
 }
 
-// Complete makes one model call for the run, with the limits, its provider's
-// breaker and its rate in front, and says what it cost.
-func (m *guardedModel) Complete(ctx context.Context, req llm.Request, emit func(llm.Delta)) (*llm.Response, store.Cost, error) {
+// call makes one call of the model that is chosen, with the limits, its
+// provider's breaker and its rate in front, and says what it cost. wait says
+// whether it waits for a provider that cannot be reached.
+func (m *guardedModel) call(ctx context.Context, req llm.Request, emit func(llm.Delta), wait bool) (*llm.Response, store.Cost, error) {
+	req, m.called = m.fit(req), false
 	var hold *limit.Hold
 	defer func() {
 		if hold != nil {
@@ -49,7 +54,8 @@ func (m *guardedModel) Complete(ctx context.Context, req llm.Request, emit func(
 	}
 	act := action{call: "llm.complete", resource: "model:" + m.chosen.provider + "/" + m.chosen.model, effect: security.EffectRead, budget: reserve}
 	resp, err := guard(ctx, m.caller, act, func(ctx context.Context) (*llm.Response, error) {
-		return m.patiently(ctx, &req, emit, reserve, func() { hold.Release() })
+		m.called = true
+		return m.patiently(ctx, &req, emit, reserve, func() { hold.Release() }, wait)
 	})
 	if resp == nil { // a call that the endpoint never took up costs nothing, and is none
 		return nil, store.Cost{}, err

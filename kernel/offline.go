@@ -121,10 +121,10 @@ func (a *InfraAPI) Reconnect(ctx context.Context) (Status, error) {
 
 // patiently makes a model call, and while the provider cannot be reached waits
 // and makes it again, until it answers or ctx ends. Nothing is reserved for a
-// call that waits: others may use it meanwhile.
-func (m *guardedModel) patiently(ctx context.Context, req *llm.Request, emit func(llm.Delta), reserve func(context.Context) error, release func()) (*llm.Response, error) {
+// call that waits: others may use it meanwhile. Without wait it is made once.
+func (m *guardedModel) patiently(ctx context.Context, req *llm.Request, emit func(llm.Delta), reserve func(context.Context) error, release func(), wait bool) (*llm.Response, error) {
 	resp, err := m.chosen.complete(ctx, *req, emit)
-	if !m.patient || !m.unreached(err) {
+	if !m.patient || m.chosen.Endpoint().Here() || !m.unreached(err) || !wait {
 		return resp, err
 	}
 	net, id, run := m.caller.k.network, m.chosen.provider, m.caller.scope.runID

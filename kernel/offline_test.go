@@ -22,7 +22,7 @@ type far struct {
 	addr string
 }
 
-func openFar(t *testing.T) far {
+func openFar(t *testing.T, more string, options ...kerneltest.Option) far {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -34,14 +34,15 @@ func openFar(t *testing.T) far {
 	}
 	home, folder := filepath.Join(t.TempDir(), "home"), t.TempDir()
 	config := fmt.Sprintf("folder = %q\nkeyring = false\nprovider = \"far\"\nmodel = %q\n[[providers]]\nid = \"far\"\nname = \"Far\"\nbase_url = \"http://models.test/v1\"\nproxy_url = \"http://%s\"\n",
-		folder, kerneltest.Model, f.addr)
+		folder, kerneltest.Model, f.addr) + more
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f.Kernel = kerneltest.Open(t, kerneltest.At(home, folder), kerneltest.With(func(o *kernel.Options) { o.Env = func(string) string { return "" } }))
+	options = append([]kerneltest.Option{kerneltest.At(home, folder), kerneltest.With(func(o *kernel.Options) { o.Env = func(string) string { return "" } })}, options...)
+	f.Kernel = kerneltest.Open(t, options...)
 	return f
 }
 
@@ -81,7 +82,7 @@ func (f far) waiting(t *testing.T, n int) {
 
 func TestMessageWaitsForTheNetworkAndGoesOutByItself(t *testing.T) {
 	t.Parallel()
-	f := openFar(t)
+	f := openFar(t, "")
 	out := f.Say("Show me the folder")
 	f.waiting(t, 1)
 	off := f.status(t).Offline[0]
@@ -107,7 +108,7 @@ func TestMessageWaitsForTheNetworkAndGoesOutByItself(t *testing.T) {
 
 func TestOneThatReachesItsProviderTakesTheOthersAlong(t *testing.T) {
 	t.Parallel()
-	f := openFar(t)
+	f := openFar(t, "")
 	var runs []string
 	for range 7 { // more than may work at once, and more than open the breaker
 		runs = append(runs, f.Say("Show me the folder").RunID)
@@ -126,7 +127,7 @@ func TestOneThatReachesItsProviderTakesTheOthersAlong(t *testing.T) {
 
 func TestMessageThatWaitsForTheNetworkIsStopped(t *testing.T) {
 	t.Parallel()
-	f := openFar(t)
+	f := openFar(t, "")
 	out := f.Say("Show me the folder")
 	f.waiting(t, 1)
 	if _, err := f.Person().Agents.Kill(t.Context(), out.RunID); err != nil {
@@ -142,7 +143,7 @@ func TestMessageThatWaitsForTheNetworkIsStopped(t *testing.T) {
 
 func TestCommandLineIsToldAtOnceThatTheNetworkIsAway(t *testing.T) {
 	t.Parallel()
-	f := openFar(t)
+	f := openFar(t, "")
 	out := f.Say("Show me the folder", func(m *kernel.Submit) { m.Via = "terminal" })
 	if r := f.Wait(out.RunID); r.State != "failed" || r.Error == nil || r.Error.Code != sys.CodeNetwork {
 		t.Errorf("got %+v, want a failure of the network", r)
@@ -163,7 +164,7 @@ func TestModelOnThisMachineIsNotWaitedFor(t *testing.T) {
 
 func TestPersonWhoAsksAgainIsHeardAtOnce(t *testing.T) {
 	t.Parallel()
-	f := openFar(t)
+	f := openFar(t, "")
 	ask := func() kernel.RunResult {
 		return f.Wait(f.Say("Show me the folder", func(m *kernel.Submit) { m.Via = "terminal" }).RunID)
 	}

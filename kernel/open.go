@@ -14,6 +14,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"oxios/kernel/agent"
+	"oxios/kernel/awake"
 	"oxios/kernel/event"
 	"oxios/kernel/git"
 	"oxios/kernel/limit"
@@ -42,7 +43,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	if err := makeHome(o.Home); err != nil {
 		return nil, err
 	}
-	k := &Kernel{opts: o, log: o.Log, clock: o.Clock, statusDue: make(chan struct{}, 1), ready: make(chan struct{})}
+	k := &Kernel{opts: o, log: o.Log, clock: o.Clock, statusDue: make(chan struct{}, 1), sleepDue: make(chan struct{}, 1), ready: make(chan struct{})}
 	k.background, k.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
@@ -76,6 +77,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 
 	k.bus = event.NewBus(o.Clock)
 	k.network = newNetwork()
+	k.neighbours = newNeighbours()
 	k.redact = security.NewRedactor()
 	k.audit = security.NewAudit(k.store, o.Clock)
 	k.approvals = security.NewApprovals(k.store, security.ApprovalConfig{Clock: o.Clock, Notify: func(a security.Approval) {
@@ -94,6 +96,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	k.sandbox = sandbox.New(sandbox.Config{Helper: o.Helper, Log: o.Log, CacheDir: filepath.Join(o.Home, "cache"), Env: k.hostEnv})
 	k.engine = newEngine(k)
 	k.runner = &agent.Runner{Store: k.store, Bus: k.bus, Log: o.Log, Clock: o.Clock}
+	k.exchange = k.newExchange()
 	k.budgets = limit.NewBudgets(books{k}, o.Clock, func() *time.Location { return time.Local })
 	k.runs = newRuns(cfg, func() bool { return k.monitor.Overloaded() })
 	k.monitor = limit.NewMonitor(o.Home, k.runs.atWork, o.Clock)
@@ -140,8 +143,14 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Owner == "" {
 		o.Owner = OwnerServe
 	}
+	if o.Sleep == nil {
+		o.Sleep = awake.System{}
+	}
 	if o.Undo <= 0 {
 		o.Undo = undoTime
+	}
+	if o.Guard <= 0 {
+		o.Guard = guardEvery
 	}
 	o.Home = filepath.Clean(o.Home)
 	return o, nil

@@ -96,7 +96,7 @@ func (a *AgentsAPI) Replay(ctx context.Context, q ReplayQuery) (Replay, error) {
 // madeAgain reports a model call that a crash cut off: the one behind it is the
 // same once more.
 func madeAgain(s store.Step) bool {
-	return s.State != store.StepClosed || s.Kind == store.StepModel && s.Outcome == store.OutcomeCanceled && strings.Contains(string(s.Result), agent.CutByCrash)
+	return s.State != store.StepClosed || (s.Kind == store.StepModel || s.Kind == store.StepContext) && s.Outcome == store.OutcomeCanceled && strings.Contains(string(s.Result), agent.CutByCrash)
 }
 
 // replay runs the loop in a database of its own.
@@ -129,7 +129,7 @@ func (k *Kernel) replay(ctx context.Context, run Run, steps []store.Step) (Repla
 	defer cancel(nil)
 	p := &player{steps: slices.Clone(steps), run: run, cancel: cancel}
 	spec := agent.Spec{
-		Run: copied, Model: p, Toolset: agent.Toolset{Tools: p.tools()}, System: "replay", Queued: p.queued, Task: p,
+		Run: copied, Model: p, Toolset: agent.Toolset{Tools: p.tools()}, System: "replay", Queued: p.queued, Notes: p.notes, Mailbox: p, Task: p, Recorded: p.room,
 		MaxTurns: p.maxTurns(), MaxConcurrent: agent.DefaultMaxConcurrent,
 	}
 	if _, err := (&agent.Runner{Store: st, Bus: bus, Log: k.log, Clock: k.clock}).Execute(within, spec); err != nil {

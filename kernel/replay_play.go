@@ -82,7 +82,7 @@ func (p *player) Complete(ctx context.Context, _ llm.Request, emit func(llm.Delt
 	emit(llm.Delta{Reasoning: m.Reasoning})
 	emit(llm.Delta{Text: m.Text})
 	resp := &llm.Response{
-		Message: llm.Message{Role: llm.RoleAssistant, Content: m.Text, Reasoning: m.Reasoning, ToolCalls: m.ToolCalls}, FinishReason: m.Finish, Model: m.Model,
+		Message: llm.Message{Role: llm.RoleAssistant, Content: m.Text, Reasoning: m.Reasoning, ToolCalls: m.ToolCalls}, FinishReason: m.Finish, Model: m.Model, Stand: m.Stand,
 	}
 	switch s.Outcome {
 	case store.OutcomeOK:
@@ -90,10 +90,26 @@ func (p *player) Complete(ctx context.Context, _ llm.Request, emit func(llm.Delt
 	case store.OutcomeCanceled:
 		return resp, m.Cost, p.end()
 	}
+	if m.Code != "" { // it went on after that
+		return resp, m.Cost, &sys.Error{Code: m.Code, Message: m.Error}
+	}
 	if p.run.Error != nil {
 		return resp, m.Cost, p.run.Error
 	}
 	return resp, m.Cost, errors.New(m.Error)
+}
+
+// room gives the step with which the run made room, when that stands next.
+func (p *player) room() (store.Step, bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.at < len(p.steps) {
+		return p.steps[p.at], p.steps[p.at].Kind == store.StepContext, nil
+	}
+	if p.run.State == store.RunFailed && sys.CodeOf(p.run.Error) == sys.CodeContextLength {
+		return store.Step{}, false, p.end()
+	}
+	return store.Step{}, false, nil
 }
 
 // Active reports whether the run was evaluated at this place.
@@ -137,19 +153,71 @@ func (p *player) Evaluate(ctx context.Context, e *agent.Evaluation) (agent.Verdi
 	return agent.Verdict{}, p.end()
 }
 
-// queued gives the messages that stand next in the journal.
+// queued gives the messages of the person that stand next in the journal.
 func (p *player) queued(*store.Tx) (list []store.Queued, err error) {
 	for {
-		s, ok := p.next(store.StepMessage, "")
+		m, ok := p.message(false)
 		if !ok {
 			return list, nil
 		}
-		var m agent.MessageStep
-		if err := json.Unmarshal(s.Args, &m); err != nil {
-			return nil, err
-		}
 		list = append(list, store.Queued{ID: sys.NewID(), Text: m.Text, Attachments: m.Attachments})
 	}
+}
+
+// notes gives the notes that stand next in the journal.
+func (p *player) notes() (list []agent.Note) {
+	for {
+		s, ok := p.next(store.StepNote, "")
+		if !ok {
+			return list
+		}
+		var n agent.Note
+		if json.Unmarshal(s.Args, &n) == nil {
+			list = append(list, n)
+		}
+	}
+}
+
+// Take gives the messages of other agents that stand next in the journal.
+func (p *player) Take(*store.Tx) (list []agent.Mail, err error) {
+	for {
+		m, ok := p.message(true)
+		if !ok {
+			return list, nil
+		}
+		list = append(list, agent.Mail{Step: m})
+	}
+}
+
+// Unread reports whether such a message stands next.
+func (p *player) Unread(*store.Tx) (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, ok := p.ahead(true)
+	return ok, nil
+}
+
+// message takes the message that stands next, if it is one of other agents, or
+// of the person.
+func (p *player) message(agents bool) (agent.MessageStep, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	m, ok := p.ahead(agents)
+	if ok {
+		p.at++
+	}
+	return m, ok
+}
+
+// ahead returns such a message. The caller holds the lock.
+func (p *player) ahead(agents bool) (m agent.MessageStep, ok bool) {
+	for p.at < len(p.steps) && p.steps[p.at].Kind == store.StepTool {
+		p.at++ // its arguments were no JSON: no tool was asked
+	}
+	if p.at >= len(p.steps) || p.steps[p.at].Kind != store.StepMessage || json.Unmarshal(p.steps[p.at].Args, &m) != nil {
+		return m, false
+	}
+	return m, (m.Agent != nil) == agents
 }
 
 // maxTurns is the limit that the run met, or none.

@@ -7,9 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"oxios/kernel"
+	"oxios/kernel/event"
 	"oxios/kernel/kerneltest"
 	"oxios/kernel/sys"
 )
@@ -156,5 +158,74 @@ func TestAReplayComesToTheSameVerdicts(t *testing.T) {
 	}
 	if r := replayed(t, k, kernel.ReplayQuery{RunID: run.RunID}); !r.Same {
 		t.Errorf("the replay differs (-record +replay):\n%s", r.Differs)
+	}
+}
+
+// heard is what the bus told of a run while it was live, step by step, with the
+// pieces of its streams joined and without any time.
+func heard(t *testing.T, events <-chan kernel.Event, run string) (out []kernel.ReplayEvent) {
+	t.Helper()
+	at := map[string]int{}
+	var text, reasoning strings.Builder
+	for e := range events {
+		if e.RunID != run {
+			continue
+		}
+		switch e.Kind {
+		case event.RunText, event.RunReasoning:
+			piece, _ := event.As[event.Text](e)
+			if e.Kind == event.RunText {
+				text.WriteString(piece.Text)
+			} else {
+				reasoning.WriteString(piece.Text)
+			}
+		case event.StepChanged:
+			s, _ := event.As[kernel.StepView](e)
+			i, known := at[s.ID]
+			if !known {
+				i, at[s.ID] = len(out), len(out)
+				out = append(out, kernel.ReplayEvent{Kind: string(s.Kind), Name: s.Name})
+			}
+			if states := out[i].States; len(states) == 0 || states[len(states)-1] != string(s.State) {
+				out[i].States = append(states, string(s.State))
+			}
+			if s.State == "closed" {
+				out[i].Outcome, out[i].Output = s.Outcome, s.Output
+				if s.Kind == "model" {
+					out[i].Text, out[i].Reasoning = text.String(), reasoning.String()
+					text.Reset()
+					reasoning.Reset()
+				}
+			}
+		case event.RunEnded:
+			r, _ := event.As[kernel.Run](e)
+			return append(out, kernel.ReplayEvent{Kind: "run", Outcome: string(r.State), Text: r.EndReason})
+		}
+	}
+	t.Fatal("the run did not end")
+	return nil
+}
+
+func TestAReplayTellsWhatTheBusToldWhileTheRunWasLive(t *testing.T) {
+	t.Parallel()
+	k := open(t, kerneltest.Script(replayScript))
+	events, err := k.Person().Infra.Events(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := k.Say("work", func(m *kernel.Submit) { m.Mode = "guarded" }).RunID
+	if _, err := k.Person().Security.Deny(t.Context(), k.Approval(run).ID, "not today"); err != nil {
+		t.Fatal(err)
+	}
+	live := heard(t, events, run)
+	played := replayed(t, k, kernel.ReplayQuery{RunID: run}).Events
+	for i := range played {
+		played[i].Args = nil // they stand in the proposal
+		if i < len(live) && len(live[i].States) > 0 && live[i].States[0] != "proposed" {
+			live[i].States = append([]string{"proposed"}, live[i].States...) // a model call is proposed in the moment in which it starts
+		}
+	}
+	if diff := cmp.Diff(live, played); diff != "" {
+		t.Errorf("the replay tells something else (-live +replay):\n%s", diff)
 	}
 }

@@ -18,6 +18,11 @@ const maxAttempts = 3
 // open step. Finished steps are not done again; one whose outcome nobody knows
 // is told as unknown.
 func (k *Kernel) takeUp(ctx context.Context) error {
+	if err := k.settleMail(ctx); err != nil {
+		return fmt.Errorf("settle the messages of agents: %w", err)
+	}
+	// Forks first: who waits for one must find it at work.
+	slices.SortStableFunc(k.left, func(a, b Run) int { return b.Depth - a.Depth })
 	for _, r := range k.left {
 		steps, err := k.store.Steps(ctx, r.ID)
 		if err != nil {

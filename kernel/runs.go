@@ -71,6 +71,7 @@ type liveRun struct {
 	parent  string
 	gate    *gate // closed while this run is paused
 	waiting int   // open approvals
+	joining int   // runs that it waits for
 	task    *orchestrator.Task
 }
 

@@ -15,6 +15,7 @@ import (
 	"oxios/kernel/git"
 	"oxios/kernel/orchestrator"
 	"oxios/kernel/ouroboros"
+	"oxios/kernel/schedule"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
 )
@@ -36,6 +37,7 @@ type SeedVersion struct {
 	Info       SeedInfo    `json:"info"`
 	Seed       Seed        `json:"seed"`
 	Evaluation *Evaluation `json:"evaluation"` // null until it was evaluated
+	Shares     []SeedShare `json:"shares"`     // the agents that work on parts of it; none when it was not split
 }
 
 // SeedView is a seed with all its versions, the oldest first.
@@ -67,8 +69,12 @@ func (a *AgentsAPI) Seed(ctx context.Context, id string) (SeedView, error) {
 		if len(list) == 0 || a.who.Kind == sys.KindAgent && list[0].RunID != a.who.ID {
 			return v, sys.Errorf(sys.CodeNotFound, "There is no seed %q.", id).WithHint("`oxios seeds list` lists them.")
 		}
+		group, err := a.k.group(ctx, list[0].RunID, id)
+		if err != nil {
+			return v, err
+		}
 		for i := len(list) - 1; i >= 0; i-- {
-			one := SeedVersion{Info: list[i]}
+			one := SeedVersion{Info: list[i], Shares: []SeedShare{}}
 			if one.Seed, err = a.k.readSeed(id, list[i].Version); err != nil {
 				return v, err
 			}
@@ -78,6 +84,11 @@ func (a *AgentsAPI) Seed(ctx context.Context, id string) (SeedView, error) {
 					return v, err
 				}
 				one.Evaluation = &e
+			}
+			for _, r := range group {
+				if r.Share.Version == list[i].Version {
+					one.Shares = append(one.Shares, SeedShare{Criteria: r.Share.Criteria, RunID: r.ID, PID: r.PID, Name: r.Name, State: r.State})
+				}
 			}
 			v.Versions = append(v.Versions, one)
 		}
@@ -140,6 +151,9 @@ func (k *Kernel) freeze(ctx context.Context, run Run, s Seed) error {
 		return err
 	}
 	info := indexed(run, s)
+	if step := store.StepFrom(ctx); step != nil {
+		info.MadeBy = step.Step().ID
+	}
 	if err := k.store.Write(ctx, func(tx *store.Tx) error { return k.store.InsertSeed(tx, info) }); err != nil {
 		return err
 	}
@@ -183,7 +197,18 @@ func (t *runTask) Active() bool {
 
 // Evaluate finds out what came of the seed, and keeps it.
 func (t *runTask) Evaluate(ctx context.Context, e *agent.Evaluation) (agent.Verdict, error) {
-	o, err := t.task.Evaluate(ctx, &checker{t, e}, e, orchestrator.MaterialOf(e.Talk(), e.Answer), e.Last)
+	seed, _ := t.task.Seed()
+	shares, err := t.k.shares(ctx, t.run.ID, seed)
+	if err != nil {
+		return agent.Verdict{}, err
+	}
+	work, said, err := t.k.workOf(ctx, t.run.ID, seed.ID)
+	if err != nil {
+		return agent.Verdict{}, err
+	}
+	of := orchestrator.MaterialOf(e.Talk(), e.Answer)
+	of.Work, of.Answer = work+of.Work, of.Answer+said
+	o, err := t.task.Evaluate(ctx, &checker{t, e}, e, of, shares, e.Last)
 	if err != nil {
 		return agent.Verdict{}, err
 	}
@@ -213,6 +238,10 @@ func (t *runTask) Evaluate(ctx context.Context, e *agent.Evaluation) (agent.Verd
 		if err := t.k.store.EvaluatedSeed(tx, s.ID, s.Version, info.State, ev.Score); err != nil || o.Next == nil {
 			return err
 		}
+		high := int(schedule.High)
+		if err := t.k.store.UpdateRun(tx, t.run.ID, store.RunPatch{Priority: &high}); err != nil {
+			return err
+		}
 		return t.k.store.InsertSeed(tx, indexed(t.run, *o.Next))
 	}
 	v.Then = func() { t.evaluated(ctx, o, info) }
@@ -227,6 +256,7 @@ func (t *runTask) evaluated(ctx context.Context, o orchestrator.Outcome, info Se
 		t.task.End()
 	} else {
 		t.task.Work(*o.Next)
+		t.k.runs.scheduler.Raise(t.run.ID, schedule.High)
 		t.k.publishSeed(indexed(t.run, *o.Next))
 	}
 	t.k.commitWork(ctx, message)

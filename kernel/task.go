@@ -54,10 +54,18 @@ func (a *AgentsAPI) BeginTask(ctx context.Context, t Task) (TaskAnswer, error) {
 		call: "agents.beginTask", resource: "run:" + orElse(a.scope.runID, "none"), effect: security.EffectRead,
 		meta: map[string]any{"goal": shorten(t.Goal, 500), "criteria": len(t.Criteria), "ambiguity": b.step.Ambiguity},
 	}
-	if b.err == nil && len(b.step.Ask) > 0 {
+	if b.err == nil && len(b.step.Ask) > 0 && b.said == nil {
 		act.asks, act.subject, act.card = true, t, b.card
 	}
-	return guard(ctx, a.caller, act, b.begin)
+	answer, err := guard(ctx, a.caller, act, b.begin)
+	if err != nil || answer.SeedID == "" {
+		return answer, err
+	}
+	joined, err := a.split(ctx, b.seed)
+	if joined != "" {
+		answer.Text += "\n\n" + joined
+	}
+	return answer, err
 }
 
 // beginning is one call of begin_task.
@@ -67,7 +75,9 @@ type beginning struct {
 	work      *orchestrator.Task
 	interview ouroboros.Interview
 	step      ouroboros.Step
-	err       error // why it cannot begin; told once the call is let through
+	seed      Seed      // that was frozen, by this very step before a crash or now
+	said      *Approval // the person's answers, as this very step got them before a crash
+	err       error     // why it cannot begin; told once the call is let through
 }
 
 // prepare finds out what comes next, and returns what ends the call.
@@ -80,31 +90,51 @@ func (b *beginning) prepare(ctx context.Context) (done func()) {
 	if b.err = b.task.Validate(); b.err != nil {
 		return done
 	}
+	own := ""
+	if step := store.StepFrom(ctx); step != nil {
+		own = step.Step().ID
+	}
+	if b.seed, b.err = b.begunBefore(ctx, own); b.err != nil || b.seed.ID != "" {
+		return done
+	}
 	release, err := b.work.Claim()
 	if err != nil {
 		b.err = err
 		return done
 	}
-	own := ""
-	if step := store.StepFrom(ctx); step != nil {
-		own = step.Step().ID
-	}
-	if b.interview, b.err = b.k.interview(ctx, b.scope.runID, own); b.err == nil {
+	if b.interview, b.said, b.err = b.k.interview(ctx, b.scope.runID, own); b.err == nil {
 		b.step, b.err = b.interview.Next(b.task)
 	}
 	return release
 }
 
-// interview is what a run has asked the person so far, in other steps than own.
-func (k *Kernel) interview(ctx context.Context, runID, own string) (ouroboros.Interview, error) {
-	var i ouroboros.Interview
+// begunBefore is the seed that this very step froze before Oxios went down.
+func (b *beginning) begunBefore(ctx context.Context, step string) (Seed, error) {
+	seed, ok := b.work.Seed()
+	if !ok || step == "" {
+		return Seed{}, nil
+	}
+	list, err := b.k.store.Seeds(ctx, store.SeedQuery{ID: seed.ID})
+	if err != nil || len(list) != 1 || list[0].MadeBy != step {
+		return Seed{}, err
+	}
+	return seed, nil
+}
+
+// interview is what a run has asked the person so far in other steps than own,
+// and what they have said to own, where a crash came before it was of use.
+func (k *Kernel) interview(ctx context.Context, runID, own string) (i ouroboros.Interview, said *Approval, err error) {
 	list, err := k.approvals.List(ctx, security.ApprovalQuery{RunID: runID})
 	for _, ap := range slices.Backward(list) {
-		if len(ap.Request.Questions) > 0 && ap.Request.StepID != own {
+		switch {
+		case len(ap.Request.Questions) == 0:
+		case ap.Request.StepID != own:
 			record(&i, ap)
+		case ap.State == security.ApprovalUsed:
+			said = &ap
 		}
 	}
-	return i, err
+	return i, said, err
 }
 
 // record takes up what the person said to the questions of a request.
@@ -142,7 +172,14 @@ func (b *beginning) begin(ctx context.Context) (TaskAnswer, error) {
 	if b.err != nil {
 		return TaskAnswer{}, b.err
 	}
-	if ap := approvalOf(ctx); ap != nil && ap.Answers != nil {
+	if b.seed.ID != "" {
+		return begun(b.seed), nil
+	}
+	ap := approvalOf(ctx)
+	if ap == nil {
+		ap = b.said
+	}
+	if ap != nil && ap.Answers != nil {
 		answered := Approval{Request: ap.Request, Answers: ap.Answers, State: security.ApprovalApproved}
 		record(&b.interview, answered)
 		if ap.Answers.Text != "" || slices.ContainsFunc(ap.Answers.Given, func(s string) bool { return s != "" }) {
@@ -158,22 +195,34 @@ func (b *beginning) begin(ctx context.Context) (TaskAnswer, error) {
 	if err != nil {
 		return TaskAnswer{}, err
 	}
-	seed := ouroboros.Freeze(sys.NewID(), b.task, b.interview, b.step, run.Profile, b.k.clock.Now())
-	if err := b.k.freeze(ctx, run, seed); err != nil {
+	b.seed = ouroboros.Freeze(sys.NewID(), b.task, b.interview, b.step, run.Profile, b.k.clock.Now())
+	if err := b.k.freeze(ctx, run, b.seed); err != nil {
 		return TaskAnswer{}, err
 	}
-	b.work.Work(seed)
-	return TaskAnswer{SeedID: seed.ID, Version: seed.Version, Ambiguity: seed.Ambiguity, Text: seed.Begun()}, nil
+	b.work.Work(b.seed)
+	if err := b.k.register(ctx, run); err != nil { // its card follows the goal
+		return TaskAnswer{}, err
+	}
+	return begun(b.seed), nil
+}
+
+func begun(s Seed) TaskAnswer {
+	return TaskAnswer{SeedID: s.ID, Version: s.Version, Ambiguity: s.Ambiguity, Text: s.Begun()}
 }
 
 // answersText is what the agent reads of the person's answers.
 func answersText(ap Approval) string {
+	return answersOf(ap) + "\nNothing has begun. Call begin_task again with what you know now."
+}
+
+// answersOf tells what the person was asked, and what they said to it.
+func answersOf(ap Approval) string {
 	var b strings.Builder
 	b.WriteString("The person was asked:\n")
 	for n, q := range ap.Request.Questions {
 		answer := "(left open)"
-		if given := ap.Answers.Given[n]; given != "" {
-			answer = given
+		if n < len(ap.Answers.Given) && ap.Answers.Given[n] != "" {
+			answer = ap.Answers.Given[n]
 		} else if ap.Answers.Text != "" {
 			answer = "(see what they wrote)"
 		}
@@ -185,8 +234,7 @@ func answersText(ap Approval) string {
 	if ap.Answers.Assume {
 		b.WriteString("They said: assume what is left open, and start.\n")
 	}
-	b.WriteString("Nothing has begun. Call begin_task again with what you know now.")
-	return b.String()
+	return strings.TrimSpace(b.String())
 }
 
 // Answer says what a run has asked. What is left open is asked again, unless it

@@ -33,6 +33,14 @@ args = '{"goal": "it is there", "acceptance_criteria": [{"text": "made", "check"
 [[scenario.turn]]
 text = "It is."
 [[scenario]]
+any = ["plain"]
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "begin_task"
+args = '{"goal": "it is there", "acceptance_criteria": [{"text": "no list", "check": {"file": "list.md", "not": true}}], "clarity": {"goal": 1, "constraints": 1, "criteria": 1}}'
+[[scenario.turn]]
+text = "It is."
+[[scenario]]
 any = ["hello"]
 [[scenario.turn]]
 text = "Hello."
@@ -162,5 +170,39 @@ func TestSeedOfAStoppedRunHasEnded(t *testing.T) {
 		if c.Name == "workspace" && c.State != "ok" {
 			t.Errorf("got %+v", c)
 		}
+	}
+}
+
+// A home that has tasks of its own takes up those of a backup, with what came
+// of them, and its own history goes on.
+func TestSeedsComeAlongInABackup(t *testing.T) {
+	t.Parallel()
+	from, into := open(t, kerneltest.Script(taskScript)), open(t, kerneltest.Script(taskScript))
+	theirs, ours := from.Ask("plain work"), into.Ask("plain work")
+	if theirs.SeedID == "" || ours.SeedID == "" {
+		t.Fatalf("got the seeds %q and %q, want one each", theirs.SeedID, ours.SeedID)
+	}
+	restore(t, into, backup(t, from).Path)
+	for _, id := range []string{theirs.SeedID, ours.SeedID} {
+		v, err := into.Person().Agents.Seed(t.Context(), id)
+		if err != nil || len(v.Versions) == 0 || v.Versions[0].Evaluation == nil || v.Versions[0].Seed.Goal != "it is there" {
+			t.Errorf("seed %s: got %+v, %v, want it with its evaluation", id, v, err)
+		}
+	}
+	if next := into.Ask("plain work again"); next.EvaluationPassed == nil {
+		t.Errorf("got %+v, want a task that begins after the restore", next)
+	}
+	report, err := into.Person().Infra.Doctor(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range report.Checks {
+		if c.Name == "workspace" && c.State != kernel.CheckOK {
+			t.Errorf("the doctor says of the workspace: %+v", c)
+		}
+	}
+	v, err := into.Person().Agents.Seed(t.Context(), theirs.SeedID)
+	if err != nil || len(v.History) == 0 {
+		t.Errorf("got the history %+v, %v, want the commit that took it up", v.History, err)
 	}
 }

@@ -23,7 +23,7 @@ func TestRunSendsFilesAlong(t *testing.T) {
 	}
 	folder := t.TempDir()
 	r := d.must(0, "run", "--attach", "notes.txt", "--attach", folder, "What do I need?")
-	contains(t, "stderr", r.err, "Attached notes.txt, about 4 tokens", "Attached "+filepath.Base(folder)+", by its path")
+	contains(t, "stderr", r.err, "Attached notes.txt, about 3 tokens", "Attached "+filepath.Base(folder)+", by its path")
 	requests := d.Demo.Requests()
 	body := string(requests[len(requests)-1].Body)
 	for _, want := range []string{"What do I need?", "milk and bread", folder} {
@@ -33,7 +33,7 @@ func TestRunSendsFilesAlong(t *testing.T) {
 	}
 	// Another process may own the home: the file is read there.
 	stop := d.own()
-	contains(t, "stderr", d.must(0, "run", "--attach", "notes.txt", "And now?").err, "Attached notes.txt, about 4 tokens")
+	contains(t, "stderr", d.must(0, "run", "--attach", "notes.txt", "And now?").err, "Attached notes.txt, about 3 tokens")
 	stop()
 	// Without a word the file is the message.
 	d.with(typing{terminal: true}, "run", "--attach", "notes.txt").check(t, 0, "run", "--attach")

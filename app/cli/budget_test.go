@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strings"
 	"testing"
 
 	"oxios/kernel"
@@ -34,6 +35,37 @@ func TestBudgetIsSetShownAndKept(t *testing.T) {
 		t.Errorf("got %+v", c)
 	}
 	contains(t, "stdout", d.must(0, "cost").out, "Count once more", "5000", "free")
+}
+
+func TestRunInTheBackgroundWaitsForALimitAndSaysWhatRaisesIt(t *testing.T) {
+	t.Parallel()
+	d := setup(t, kerneltest.Script(countsTokens))
+	stop := d.own()
+	defer stop()
+	d.must(0, "budget", "set", "day", "--calls", "0")
+	sent := decode[kernel.Submitted](t, d.must(0, "run", "--background", "--json", "Count").out)
+	d.Until("it waits", func() bool { return len(decode[kernel.Inbox](t, d.must(0, "inbox", "--json").out).Held) == 1 })
+	r := d.must(0, "inbox")
+	contains(t, "the inbox", r.out, "limit reached", "Count", "allows nothing")
+	contains(t, "what raises it", r.err, "`oxios budget set day --calls 2`")
+	follow := func(args ...string) (<-chan result, *buffer) {
+		said, ended := &buffer{}, make(chan result, 1)
+		go func() { ended <- d.with(typing{err: said}, args...) }()
+		return ended, said
+	}
+	waited, waits := follow("wait", sent.RunID)
+	joined, joins := follow("run", "--session", sent.SessionID, "And once more")
+	for _, said := range []*buffer{waits, joins} {
+		d.Until("the terminal says what it waits for", func() bool {
+			return strings.Contains(said.String(), "waits: The limit of 0 model calls a day") && strings.Contains(said.String(), "`oxios budget set day --calls 2`")
+		})
+	}
+	d.must(0, "budget", "set", "day", "--calls", "2")
+	contains(t, "stdout of wait", (<-waited).out, "Counted.")
+	contains(t, "stdout of run", (<-joined).out, "Counted.")
+	if list := decode[kernel.Inbox](t, d.must(0, "inbox", "--json").out).Held; len(list) != 0 {
+		t.Errorf("got %+v, want it gone", list)
+	}
 }
 
 func TestMaxCostEndsTheRunWithItsReason(t *testing.T) {

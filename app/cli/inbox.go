@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"oxios/kernel"
+	"oxios/kernel/sys"
 )
 
 func (c *console) inboxCommand() *cobra.Command {
@@ -40,6 +42,21 @@ func (c *console) showInbox(in kernel.Inbox) error {
 	for _, a := range in.Waiting {
 		rows = append(rows, []string{c.runState("waiting"), tail(a.ID), ago(a.CreatedAt), short(a.Request.Agent, 32), short(c.title(a), 60)})
 	}
+	for _, f := range in.Findings {
+		rows = append(rows, []string{c.t("problem", "문제"), f.Kind, ago(f.Since), "", short(sys.Words{EN: f.Message, KO: f.MessageKO}.In(c.lang == korean), 120)})
+	}
+	for _, h := range in.Held {
+		why, _ := c.heldWords(h)
+		state := c.t("limit reached", "한도 도달")
+		if h.Kind == kernel.HeldByProvider {
+			state = c.t("no connection", "연결 안 됨")
+		}
+		who, run := h.Runs[0].Name, h.Runs[0].RunID
+		if h.Count > 1 {
+			who = fmt.Sprintf(c.t("%d agents", "에이전트 %d개"), h.Count)
+		}
+		rows = append(rows, []string{state, tail(run), ago(h.Since), short(who, 32), short(why, 100)})
+	}
 	for _, r := range slices.Concat(in.Failed, in.Finished) {
 		what := r.Answer
 		if r.Run.Error != nil {
@@ -58,7 +75,17 @@ func (c *console) showInbox(in kernel.Inbox) error {
 	if in.Older > 0 {
 		c.note(c.t("%d older ones are not listed.", "더 오래된 %d개는 표시하지 않았습니다."), in.Older)
 	}
-	return table(c.out, rows)
+	if err := table(c.out, rows); err != nil {
+		return err
+	}
+	for _, f := range in.Findings {
+		c.note("→ %s", sys.Words{EN: f.Hint, KO: f.HintKO}.In(c.lang == korean))
+	}
+	for _, h := range in.Held {
+		_, hint := c.heldWords(h)
+		c.note("→ %s", hint)
+	}
+	return nil
 }
 
 func (c *console) inboxClear() *cobra.Command {

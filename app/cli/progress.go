@@ -47,6 +47,9 @@ func (p *progress) show(e kernel.Event) {
 		p.breakLine()
 		p.turn.Reset()
 		p.note(p.t("· Again: %s", "· 다시 시도: %s"), oneLine(p.either(text.Text, text.TextKO)))
+	case "run.model":
+		p.breakLine()
+		p.note("! %s", oneLine(p.either(text.Text, text.TextKO)))
 	case "step":
 		if s, ok := as[kernel.StepView](e); ok {
 			p.step(s)
@@ -84,11 +87,16 @@ func (p *progress) step(s kernel.StepView) {
 		}
 		return
 	}
+	if s.Kind == "note" && s.State == "closed" {
+		p.breakLine()
+		p.note("! %s", oneLine(p.either(s.Title, s.TitleKO)))
+		return
+	}
 	if s.Kind == "evaluation" {
 		p.evaluated(s)
 		return
 	}
-	if s.Kind != "tool" && s.Kind != "check" {
+	if s.Kind != "tool" && s.Kind != "check" && s.Kind != "context" {
 		return
 	}
 	title := p.either(s.Title, s.TitleKO)

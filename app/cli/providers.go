@@ -17,7 +17,7 @@ import (
 
 func (c *console) providersCommand() *cobra.Command {
 	return c.group("providers", "Where models come from", "모델 제공자",
-		c.providersList(), c.providersAdd(), c.providersKey(), c.providersTest(), c.providersUse(), c.providersRemove())
+		c.providersList(), c.providersAdd(), c.providersKey(), c.providersTest(), c.providersUse(), c.providersRemove(), c.providersFallbacks())
 }
 
 // linked is a command that needs the kernel and nothing else.

@@ -22,7 +22,8 @@ func (c *console) psCommand() *cobra.Command {
 				return err
 			}
 			defer l.close()
-			items, err := l.Agents.List(cmd.Context(), kernel.ProcessQuery{All: all})
+			// As many as the window shows without asking for more; `oxios runs list` has all.
+			items, err := l.Agents.List(cmd.Context(), kernel.ProcessQuery{All: all, Limit: mostAtOnce})
 			if err != nil {
 				return err
 			}
@@ -80,7 +81,7 @@ func asTree(items []kernel.Process) (ordered []kernel.Process, deep map[string]i
 
 // process finds a run by its pid, its id, or a part of it.
 func (c *console) process(cmd *cobra.Command, l *link, name string) (kernel.Process, error) {
-	items, err := l.Agents.List(cmd.Context(), kernel.ProcessQuery{All: true, Limit: 500})
+	items, err := everyRun(cmd.Context(), l, kernel.ProcessQuery{All: true})
 	if err != nil {
 		return kernel.Process{}, err
 	}
@@ -195,6 +196,11 @@ func (c *console) waitCommand() *cobra.Command {
 		Long: c.t("Exit codes: 0 done, 1 failed or stopped, 3 it waits for an approval and nobody works on it.", "종료 코드: 0 완료, 1 실패 또는 중지, 3 승인을 기다리지만 진행 중이 아님."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withProcess(cmd, args[0], func(l *link, p kernel.Process) error {
+				if s, err := l.Infra.Status(cmd.Context()); err == nil {
+					if h, ok := heldRun(s.Held, p.ID); ok {
+						c.noteHeld(h)
+					}
+				}
 				r, err := l.Agents.Wait(cmd.Context(), p.ID)
 				if err != nil {
 					return err

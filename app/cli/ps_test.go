@@ -4,8 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"oxios/app/remote"
 	"oxios/kernel"
 	"oxios/kernel/kerneltest"
 )
@@ -93,4 +96,59 @@ func TestAgentsAreSeenPausedToldWaitedForAndStoppedFromTheTerminal(t *testing.T)
 		t.Fatal(err)
 	}
 	contains(t, "a policy with a mistake", d.must(exitUsage, "replay", quick.RunID, "--policy", policy).err, "not understood")
+}
+
+func TestRunsAreListedByTimeAndPageAfterPage(t *testing.T) {
+	t.Parallel()
+	var later atomic.Int64
+	d := setup(t, kerneltest.Script(inboxScript), kerneltest.With(func(o *kernel.Options) {
+		o.Clock = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+	}))
+	later.Store(int64(-40 * 24 * time.Hour))
+	d.must(0, "run", "the old one")
+	later.Store(0)
+	d.must(0, "run", "the first")
+	d.must(0, "run", "the second")
+	names := func(args ...string) string {
+		var out []string
+		for _, p := range decode[[]kernel.Process](t, d.must(0, append([]string{"runs", "list", "--json"}, args...)...).out) {
+			out = append(out, p.Name)
+		}
+		return strings.Join(out, ", ")
+	}
+	for args, want := range map[string]string{
+		"":                   "the second, the first, the old one",
+		"--limit 2":          "the second, the first",
+		"--since 30d":        "the second, the first",
+		"--since 1000h":      "the second, the first, the old one",
+		"--since 2000-01-02": "the second, the first, the old one",
+		"--all":              "the second, the first, the old one",
+	} {
+		if got := names(strings.Fields(args)...); got != want {
+			t.Errorf("runs list %s: got %q, want %q", args, got, want)
+		}
+	}
+	contains(t, "no time", d.must(exitUsage, "runs", "list", "--since", "lately").err, "is no time", "30d")
+	contains(t, "no number", d.must(exitUsage, "runs", "list", "--limit", "0").err, "--all")
+	stop := d.own()
+	defer stop()
+	l, err := remote.Dial(t.Context(), d.Home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var pages []string
+	for q := (kernel.ProcessQuery{All: true, Limit: 1}); ; {
+		page, err := l.Handle().Agents.List(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page) == 0 {
+			break
+		}
+		pages, q.Before = append(pages, page[0].Name), page[0].PID
+	}
+	if got := strings.Join(pages, ", "); got != "the second, the first, the old one" {
+		t.Errorf("got %q page after page", got)
+	}
 }

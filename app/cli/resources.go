@@ -36,15 +36,19 @@ func (c *console) showResources(v kernel.ResourceView) error {
 		cpu, least = max(cpu, s.CPU), min(least, s.MemoryAvailable)
 	}
 	size := func(n uint64) string { return sizeText(int64(n)) } //nolint:gosec // no machine has so much
+	queued := ""
+	if v.Queued > 0 {
+		queued = fmt.Sprintf(c.t("%d wait for a place", "%d개가 빈자리 대기"), v.Queued)
+	}
 	err := table(c.out, [][]string{
 		{"", c.t("NOW", "지금"), c.t("PAST HOUR", "지난 한 시간")},
 		{c.t("processors", "프로세서"), fmt.Sprintf("%.0f %%", v.Now.CPU), fmt.Sprintf(c.t("up to %.0f %%", "최대 %.0f %%"), cpu)},
 		{c.t("memory free", "메모리 여유"), fmt.Sprintf(c.t("%s of %s", "%[2]s 중 %[1]s"), size(v.Now.MemoryAvailable), size(v.Now.MemoryTotal)), fmt.Sprintf(c.t("down to %s", "최소 %s"), size(least))},
-		{c.t("disk free", "디스크 여유"), size(v.Now.DiskFree), ""},
-		{c.t("runs at work", "일하는 실행"), fmt.Sprint(v.Now.Agents), ""},
+		{c.t("disk free", "디스크 여유"), fmt.Sprintf(c.t("%s of %s", "%[2]s 중 %[1]s"), size(v.Now.DiskFree), size(v.Now.DiskTotal)), ""},
+		{c.t("agents at work", "일하는 에이전트"), fmt.Sprintf(c.t("%d of %d at once", "동시 %[2]d개 중 %[1]d개"), v.Running, v.AtOnce), queued},
 	})
 	if err == nil && v.Overloaded {
-		c.note("%s", c.t("The machine is overloaded.", "컴퓨터에 부하가 큽니다."))
+		c.note("%s", c.t("The machine is busy: agents of low priority wait.", "컴퓨터가 바쁩니다. 우선순위가 낮은 에이전트는 기다립니다."))
 	}
 	return err
 }

@@ -28,6 +28,7 @@ type runFlags struct {
 
 	timeout    time.Duration
 	maxCost    *float64
+	agents     *int
 	noWait     bool
 	trust      bool
 	background bool
@@ -44,6 +45,7 @@ type runDocument struct {
 func (c *console) runCommand() *cobra.Command {
 	var f runFlags
 	var most float64
+	var agents int
 	cmd := &cobra.Command{
 		Use:   `run [message]`,
 		Short: c.t("Say something to an agent and wait for what comes of it", "에이전트에게 일을 시키고 결과를 기다립니다"),
@@ -54,6 +56,7 @@ func (c *console) runCommand() *cobra.Command {
   git diff | oxios run -
   oxios run --attach report.pdf "What does page 3 say?"
   oxios run --max-cost 0.50 "Sum up this folder"
+  oxios run --agents 3 "Compare these three folders"
   oxios run --json --mode ask "Tidy this folder" | jq .response`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -65,6 +68,9 @@ func (c *console) runCommand() *cobra.Command {
 			}
 			if cmd.Flags().Changed("max-cost") {
 				f.maxCost = &most
+			}
+			if cmd.Flags().Changed("agents") {
+				f.agents = &agents
 			}
 			return c.say(cmd.Context(), args, f)
 		},
@@ -79,6 +85,7 @@ func (c *console) runCommand() *cobra.Command {
 	fl.StringVar(&f.folder, "folder", "", c.t("work in this `folder` instead of the current one", "현재 폴더 대신 이 `폴더`에서 일합니다"))
 	fl.DurationVar(&f.timeout, "timeout", 0, c.t("stop it after this `time`, like 90s or 10m", "이 `시간`이 지나면 멈춥니다 (예: 90s, 10m)"))
 	fl.Float64Var(&most, "max-cost", 0, c.t("end it before it costs more than so many `dollars`", "이 `달러`보다 더 들기 전에 끝냅니다"))
+	fl.IntVar(&agents, "agents", 0, c.t("let at most `N` agents work on it at once, the first included; 1 forks none", "에이전트를 한 번에 `N`명까지 씁니다(첫 에이전트 포함). 1이면 나누지 않습니다"))
 	fl.BoolVar(&f.noWait, "no-wait", false, c.t("exit with 3 instead of waiting for an approval", "승인을 기다리지 않고 코드 3으로 끝냅니다"))
 	fl.BoolVar(&f.trust, "trust", false, c.t("trust the folder from now on, and follow its AGENTS.md or CLAUDE.md", "이제부터 폴더를 신뢰하고 그 AGENTS.md나 CLAUDE.md를 따릅니다"))
 	fl.BoolVar(&f.background, "background", false, c.t("return at once; the Oxios that runs goes on with it", "바로 돌아옵니다. 실행 중인 Oxios가 이어서 합니다"))
@@ -117,6 +124,9 @@ func (c *console) workFolder(named string) (string, error) {
 func (c *console) say(ctx context.Context, args []string, f runFlags) error {
 	if f.mode != "" && !slices.Contains([]string{"ask", "guarded", "auto", "autonomous"}, f.mode) {
 		return usage(c.fail(sys.CodeInvalid, fmt.Sprintf(c.t("There is no mode %q.", "%q 모드는 없습니다."), f.mode), c.t("Use ask, guarded or auto.", "ask, guarded, auto 중에서 고르세요.")))
+	}
+	if f.agents != nil && *f.agents < 1 {
+		return usage(c.fail(sys.CodeInvalid, fmt.Sprintf(c.t("--agents is %d, but must be 1 or more. Nothing was sent.", "--agents는 %d이(가) 아니라 1 이상이어야 합니다. 아무것도 보내지 않았습니다."), *f.agents), ""))
 	}
 	if f.timeout < 0 {
 		return usage(c.fail(sys.CodeInvalid, c.t("The time of --timeout is negative.", "--timeout 시간이 음수입니다."), ""))
@@ -163,9 +173,13 @@ func (c *console) say(ctx context.Context, args []string, f runFlags) error {
 	if err := c.meet(ctx, l, folder, f.trust, canAsk); err != nil {
 		return err
 	}
+	via := "terminal"
+	if f.background { // nobody waits here: it may wait itself, and the person hears of it
+		via = "background"
+	}
 	sent, err := l.Agents.Submit(ctx, kernel.Submit{
-		MaxUSD:    f.maxCost,
-		SessionID: f.session, InsteadOf: f.insteadOf, Text: text, Attachments: attached, Folder: folder, Provider: f.provider, Model: f.model, Mode: f.mode, Via: "terminal",
+		MaxUSD: f.maxCost, Agents: value(f.agents),
+		SessionID: f.session, InsteadOf: f.insteadOf, Text: text, Attachments: attached, Folder: folder, Provider: f.provider, Model: f.model, Mode: f.mode, Via: via,
 	})
 	if err != nil {
 		return err
@@ -186,6 +200,14 @@ func (c *console) say(ctx context.Context, args []string, f runFlags) error {
 	l = w.link // another one, if the first owner went away
 	c.finishOthers(ctx, l)
 	return err
+}
+
+// value is what p points to, else nothing.
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
 }
 
 // begin connects for a run and follows the events from before its start. An

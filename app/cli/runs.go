@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +19,8 @@ func (c *console) runsCommand() *cobra.Command {
 
 func (c *console) runsList() *cobra.Command {
 	var limit int
+	var since string
+	var all bool
 	cmd := &cobra.Command{
 		Use: "list", Short: c.t("List the newest runs, also those that have ended", "최근 실행을 끝난 것까지 봅니다"), Args: c.args(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -25,7 +29,20 @@ func (c *console) runsList() *cobra.Command {
 				return err
 			}
 			defer l.close()
-			items, err := l.Agents.List(cmd.Context(), kernel.ProcessQuery{All: true, Limit: limit})
+			q := kernel.ProcessQuery{All: true, Limit: limit}
+			if since != "" {
+				from, err := c.moment(since)
+				if err != nil {
+					return err
+				}
+				q.Since = &from
+			}
+			if all || since != "" && !cmd.Flags().Changed("limit") {
+				q.Limit = 0
+			} else if limit <= 0 {
+				return usage(c.fail(sys.CodeInvalid, fmt.Sprintf(c.t("--limit is %d, but must be 1 or more.", "--limit 값이 %d인데, 1 이상이어야 합니다."), limit), c.t("--all lists all of them.", "--all은 모두 보여 줍니다.")))
+			}
+			items, err := everyRun(cmd.Context(), l, q)
 			if err != nil {
 				return err
 			}
@@ -43,7 +60,50 @@ func (c *console) runsList() *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVar(&limit, "limit", 50, c.t("at most this `number`", "최대 `개수`"))
+	cmd.Flags().BoolVar(&all, "all", false, c.t("all of them, however many", "몇 개든 모두 봅니다"))
+	cmd.Flags().StringVar(&since, "since", "", c.t("those that have not ended before this `time`: 30d, 12h, 2026-11-01", "이 `시각` 전에 끝난 것은 뺍니다. 예: 30d, 12h, 2026-11-01"))
 	return c.withJSON(cmd)
+}
+
+// mostAtOnce is how many runs the kernel lists in one answer.
+const mostAtOnce = 500
+
+// everyRun lists runs page after page: as many as q says, or all for 0.
+func everyRun(ctx context.Context, l *link, q kernel.ProcessQuery) ([]kernel.Process, error) {
+	out := []kernel.Process{}
+	for want := q.Limit; ; {
+		q.Limit = mostAtOnce
+		if want > 0 {
+			q.Limit = min(mostAtOnce, want-len(out))
+		}
+		page, err := l.Agents.List(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, page...); len(page) < q.Limit || len(out) == want {
+			return out, nil
+		}
+		q.Before = page[len(page)-1].PID
+	}
+}
+
+// moment reads a time: so long ago, or a date.
+func (c *console) moment(s string) (time.Time, error) {
+	if d, err := time.ParseInLocation(time.DateOnly, s, time.Local); err == nil {
+		return d, nil
+	}
+	if t, err := time.Parse(time.RFC3339, s); err == nil {
+		return t, nil
+	}
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n >= 0 {
+			return time.Now().AddDate(0, 0, -n), nil
+		}
+	}
+	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
+		return time.Now().Add(-d), nil
+	}
+	return time.Time{}, usage(c.fail(sys.CodeInvalid, fmt.Sprintf(c.t("%q is no time.", "%q은(는) 시각이 아닙니다."), s), c.t("Give it like 30d, 12h or 2026-11-01.", "30d, 12h, 2026-11-01처럼 적어 주세요.")))
 }
 
 func (c *console) runsShow() *cobra.Command {
@@ -100,6 +160,9 @@ func (c *console) stepLine(s kernel.StepView) string {
 	case "model":
 		return short(c.t("asks ", "모델 호출 ")+s.Name, 72)
 	case "message":
+		if s.Agent != nil && s.Agent.From != "" {
+			return short(c.t("is told by ", "에이전트의 말, ")+s.Agent.Name+": "+s.Text, 72)
+		}
 		return short(c.t("is told: ", "전달받음: ")+s.Text, 72)
 	}
 	return short(sys.Words{EN: s.Title, KO: s.TitleKO}.In(c.lang == korean), 72)

@@ -116,6 +116,12 @@ func (c *console) version(v kernel.SeedVersion) {
 		c.printf("  %s %s", c.t("Assumed:", "가정:"), oneLine(a))
 	}
 	c.printf("  %s %.2f", c.t("Ambiguity:", "모호함:"), s.Ambiguity)
+	by := map[int][]string{}
+	for _, share := range v.Shares {
+		for _, n := range share.Criteria {
+			by[n] = append(by[n], fmt.Sprintf(c.t("agent %d: %s", "에이전트 %d: %s"), share.PID, c.runState(string(share.State))))
+		}
+	}
 	for i, criterion := range s.Criteria {
 		mark, evidence := "·", ""
 		if v.Evaluation != nil && i < len(v.Evaluation.Results) {
@@ -126,8 +132,10 @@ func (c *console) version(v kernel.SeedVersion) {
 			}
 		}
 		c.printf("  %s %s", mark, oneLine(criterion.Text))
-		if evidence != "" {
-			c.printf("      %s", short(oneLine(evidence), 300))
+		for _, line := range append(by[i+1], evidence) {
+			if line != "" {
+				c.printf("      %s", short(oneLine(line), 300))
+			}
 		}
 	}
 	if v.Evaluation != nil {

@@ -122,7 +122,7 @@ func (c *console) showSession(v kernel.SessionView) {
 
 func (c *console) showSteps(steps []kernel.StepView) {
 	for _, s := range steps {
-		if s.Kind != "tool" {
+		if s.Kind != "tool" && s.Kind != "context" {
 			continue
 		}
 		mark := "✗"

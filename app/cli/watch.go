@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"oxios/kernel"
@@ -20,7 +21,8 @@ type watcher struct {
 
 	progress
 	question
-	leaving bool // an approval waits and nobody can answer: go once all else is settled
+	leaving bool   // an approval waits and nobody can answer: go once all else is settled
+	told    string // what holds the run up, as it was said
 }
 
 // follow returns when the run has ended, or when it waits and nobody is here.
@@ -30,6 +32,9 @@ func (w *watcher) follow(ctx, keep context.Context, events <-chan kernel.Event, 
 	}
 	if w.sent.Queued {
 		w.note("%s", w.t("· The agent of this conversation is at work; it reads your message before its next step.", "· 이 대화의 에이전트가 일하는 중입니다. 다음 단계 전에 메시지를 읽습니다."))
+	}
+	if w.sent.Queued { // the run may have waited for long
+		w.lookHeld(keep)
 	}
 	ended := w.await(keep)
 	var late <-chan time.Time
@@ -122,7 +127,14 @@ func (w *watcher) await(ctx context.Context) <-chan outcome {
 func (w *watcher) see(ctx context.Context, e kernel.Event) error {
 	if e.Kind == "gap" {
 		w.missed = true
+		w.lookHeld(ctx)
 		return w.askOpen(ctx)
+	}
+	if e.Kind == "status" {
+		if s, ok := as[kernel.Status](e); ok {
+			w.held(s.Held)
+		}
+		return nil
 	}
 	if e.RunID != w.sent.RunID {
 		return nil
@@ -134,6 +146,45 @@ func (w *watcher) see(ctx context.Context, e kernel.Event) error {
 	}
 	w.show(e)
 	return nil
+}
+
+// heldWords says what keeps runs from going on, and what lets them.
+func (c *console) heldWords(h kernel.Held) (why, hint string) {
+	return sys.Words{EN: h.Message, KO: h.MessageKO}.In(c.lang == korean), sys.Words{EN: h.Hint, KO: h.HintKO}.In(c.lang == korean)
+}
+
+// lookHeld asks what no event tells any more.
+func (w *watcher) lookHeld(ctx context.Context) {
+	if s, err := w.link.Infra.Status(ctx); err == nil {
+		w.held(s.Held)
+	}
+}
+
+// held says once what keeps the run from going on, and what lets it.
+func (w *watcher) held(list []kernel.Held) {
+	h, ok := heldRun(list, w.sent.RunID)
+	if ok && h.ID != w.told {
+		w.breakLine()
+		w.noteHeld(h)
+	}
+	w.told = h.ID
+}
+
+// heldRun returns what keeps a run from going on.
+func heldRun(list []kernel.Held, run string) (kernel.Held, bool) {
+	at := slices.IndexFunc(list, func(h kernel.Held) bool {
+		return slices.ContainsFunc(h.Runs, func(r kernel.HeldRun) bool { return r.RunID == run })
+	})
+	if at < 0 {
+		return kernel.Held{}, false
+	}
+	return list[at], true
+}
+
+func (c *console) noteHeld(h kernel.Held) {
+	why, hint := c.heldWords(h)
+	c.note("? %s", fmt.Sprintf(c.t("waits: %s", "기다립니다: %s"), why))
+	c.note("  %s", hint)
 }
 
 // askOpen asks what an event that was missed would have asked.

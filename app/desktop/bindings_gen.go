@@ -31,6 +31,7 @@ func Bindings(ctx func() context.Context, handle func() (*remote.Handle, error))
 		&Agents{b},
 		&Security{b},
 		&Exec{b},
+		&A2A{b},
 		&Infra{b},
 	}
 }
@@ -362,6 +363,44 @@ func (a *Exec) Edit(args string) (string, error) {
 	return a.b.call("exec.edit", args)
 }
 
+// A2A binds remote.A2AAPI.
+type A2A struct{ b bound }
+
+// Cards takes [q].
+func (a *A2A) Cards(args string) (string, error) {
+	return a.b.call("a2a.cards", args)
+}
+
+// Query takes [q].
+func (a *A2A) Query(args string) (string, error) {
+	return a.b.call("a2a.query", args)
+}
+
+// Messages takes [q].
+func (a *A2A) Messages(args string) (string, error) {
+	return a.b.call("a2a.messages", args)
+}
+
+// Send takes [m].
+func (a *A2A) Send(args string) (string, error) {
+	return a.b.call("a2a.send", args)
+}
+
+// Reply takes [r].
+func (a *A2A) Reply(args string) (string, error) {
+	return a.b.call("a2a.reply", args)
+}
+
+// Delegate takes [d].
+func (a *A2A) Delegate(args string) (string, error) {
+	return a.b.call("a2a.delegate", args)
+}
+
+// Ask takes [q].
+func (a *A2A) Ask(args string) (string, error) {
+	return a.b.call("a2a.ask", args)
+}
+
 // Infra binds remote.InfraAPI.
 type Infra struct{ b bound }
 
@@ -403,6 +442,16 @@ func (a *Infra) Costs(args string) (string, error) {
 // Doctor takes [].
 func (a *Infra) Doctor(args string) (string, error) {
 	return a.b.call("infra.doctor", args)
+}
+
+// Fallbacks takes [].
+func (a *Infra) Fallbacks(args string) (string, error) {
+	return a.b.call("infra.fallbacks", args)
+}
+
+// SetFallbacks takes [provider, model, then].
+func (a *Infra) SetFallbacks(args string) (string, error) {
+	return a.b.call("infra.setFallbacks", args)
 }
 
 // Status takes [].

@@ -27,13 +27,16 @@ type desk struct {
 	shown     map[string]shown // by approval, or more
 	left      map[string]bool  // approvals whose notification was closed: it does not come again
 	ends      ends
+	held      []kernel.Held
+	findings  []kernel.Finding
 	mute      bool // sending failed; it was logged
 }
 
-// shown is a notification that asks.
+// shown is a notification that stays as long as what it tells of.
 type shown struct {
 	id     uint32
 	notice Notice
+	place  string // what its button opens; "" for one that asks, which opens its conversation
 }
 
 // load reads what the events cannot tell: what waited before.
@@ -51,6 +54,8 @@ func (d *desk) load(ctx context.Context) error {
 		return err
 	}
 	d.isolation = status.Isolation
+	d.setHeld(status.Held)
+	d.setFindings(status.Findings)
 	d.config, err = d.Handle.Infra.Config(ctx)
 	return err
 }
@@ -68,6 +73,8 @@ func (d *desk) receive(ctx context.Context, e kernel.Event) error {
 	case "status":
 		if s, ok := as[kernel.Status](e); ok {
 			d.isolation = s.Isolation
+			d.setHeld(s.Held)
+			d.setFindings(s.Findings)
 		}
 	case "config":
 		if v, ok := as[kernel.ConfigView](e); ok {
@@ -94,7 +101,7 @@ func (d *desk) approval(a kernel.Approval) {
 // arrange shows what waits and takes back what does not: an approval decided
 // elsewhere, and everything once the window is in front or the screen locked.
 func (d *desk) arrange(ctx context.Context) {
-	if len(d.pending) == 0 && len(d.shown) == 0 {
+	if len(d.pending) == 0 && len(d.held) == 0 && len(d.findings) == 0 && len(d.shown) == 0 {
 		return
 	}
 	want := d.wanted(ctx)
@@ -104,26 +111,28 @@ func (d *desk) arrange(ctx context.Context) {
 			d.Sender.Withdraw(s.id)
 		}
 	}
-	for key, n := range want {
+	for key, s := range want {
 		old, ok := d.shown[key]
-		if ok && same(old.notice, n) {
+		if ok && same(old.notice, s.notice) {
 			continue
 		}
-		n.Replaces = old.id
-		if id, ok := d.send(ctx, n); ok {
-			d.shown[key] = shown{id, n}
+		s.notice.Replaces = old.id
+		if s.id, ok = d.send(ctx, s.notice); ok {
+			d.shown[key] = s
 		}
 	}
 }
 
-func (d *desk) wanted(ctx context.Context) map[string]Notice {
-	want := map[string]Notice{}
+func (d *desk) wanted(ctx context.Context) map[string]shown {
+	want := map[string]shown{}
 	if !d.on() || d.Focused() || d.Sender.Locked(ctx) {
 		return want
 	}
+	d.wantFindings(want)
 	if d.config.Values["quiet_approvals"] == "false" && d.config.Quiet(time.Now()) {
 		return want
 	}
+	d.wantHeld(want)
 	var asking []kernel.Approval
 	for id, a := range d.pending {
 		if !d.left[id] {
@@ -137,11 +146,11 @@ func (d *desk) wanted(ctx context.Context) map[string]Notice {
 	for i, a := range asking {
 		if i == maxAsking {
 			if !d.left[more] {
-				want[more] = w.others(len(asking)-maxAsking, d.Open != nil)
+				want[more] = shown{notice: w.others(len(asking)-maxAsking, d.Open != nil), place: Inbox}
 			}
 			break
 		}
-		want[a.ID] = w.asks(a, d.isolation, d.Open != nil)
+		want[a.ID] = shown{notice: w.asks(a, d.isolation, d.Open != nil)}
 	}
 	return want
 }
@@ -165,9 +174,9 @@ func (d *desk) press(ctx context.Context, p Pressed) {
 		case p.Key == "":
 			d.left[key] = true
 		case d.Sender.Locked(ctx): // it comes again when the screen is open
-		case key == more:
-			d.left[more] = true
-			d.open(Inbox)
+		case s.place != "":
+			d.left[key] = true
+			d.open(s.place)
 		default:
 			d.decide(ctx, d.pending[key], p.Key)
 		}

@@ -79,6 +79,7 @@ type words struct {
 	in, contained, notUndone, look, more, notTaken string
 	done, failed                                   string
 	someDone, someFailed, someOfBoth, andMore      string
+	limit, limits, away, raise, wrong              string
 }
 
 var english = words{
@@ -87,6 +88,7 @@ var english = words{
 	look: "It has parts that need a look.", more: "%d more wait for you", notTaken: "Your decision was not taken",
 	done: "Finished: %s", failed: "Failed: %s",
 	someDone: "%d agents finished", someFailed: "%d agents failed", someOfBoth: "%d finished, %d failed", andMore: "and %d more",
+	limit: "Waits for a limit: %s", limits: "%d agents wait for a limit", away: "%s cannot be reached", raise: "Raise the limit", wrong: "Oxios found a problem",
 }
 
 var korean = words{
@@ -96,6 +98,7 @@ var korean = words{
 	look: "자세히 확인해야 하는 부분이 있습니다.", more: "확인 대기 %d건 더 있음", notTaken: "결정이 반영되지 않았습니다",
 	done: "완료: %s", failed: "실패: %s",
 	someDone: "에이전트 작업 %d건 완료", someFailed: "에이전트 작업 %d건 실패", someOfBoth: "완료 %d건, 실패 %d건", andMore: "외 %d건",
+	limit: "한도를 기다림: %s", limits: "에이전트 %d개가 한도를 기다림", away: "%s에 연결할 수 없음", raise: "한도 올리기", wrong: "문제를 발견했습니다",
 }
 
 func wordsFor(inKorean bool) words {
@@ -142,6 +145,37 @@ func (w words) others(count int, window bool) Notice {
 	n := Notice{Title: fmt.Sprintf(w.more, count)}
 	if window {
 		n.Actions = []Action{{actionReview, w.review}, {actionDefault, w.review}}
+	}
+	return n
+}
+
+// heldUp tells what keeps runs from going on. Nothing is raised from here: a
+// person who raises a limit sees what it is.
+func (w words) heldUp(h kernel.Held, window bool) Notice {
+	why := sys.Words{EN: h.Message, KO: h.MessageKO}.In(w.korean)
+	n := Notice{Title: fmt.Sprintf(w.away, line(h.Name, 80)), Body: line(why, 300)}
+	label := w.open
+	if h.Kind == kernel.HeldByLimit {
+		n.Title, n.Urgent, label = fmt.Sprintf(w.limit, line(h.Runs[0].Name, 80)), true, w.raise
+		if h.Count > 1 {
+			n.Title = fmt.Sprintf(w.limits, h.Count)
+		}
+	}
+	if window {
+		n.Actions = []Action{{actionReview, label}, {actionDefault, label}}
+	} else {
+		n.Body += "\n" + sys.Words{EN: h.Hint, KO: h.HintKO}.In(w.korean)
+	}
+	return n
+}
+
+// found tells what the guardian found.
+func (w words) found(f kernel.Finding, window bool) Notice {
+	n := Notice{Title: w.wrong, Urgent: true, Body: line(sys.Words{EN: f.Message, KO: f.MessageKO}.In(w.korean), 300)}
+	if window {
+		n.Actions = []Action{{actionReview, w.review}, {actionDefault, w.review}}
+	} else {
+		n.Body += "\n" + sys.Words{EN: f.Hint, KO: f.HintKO}.In(w.korean)
 	}
 	return n
 }

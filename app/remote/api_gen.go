@@ -15,6 +15,7 @@ type Handle struct {
 	Agents   AgentsAPI
 	Security SecurityAPI
 	Exec     ExecAPI
+	A2A      A2AAPI
 	Infra    InfraAPI
 }
 
@@ -88,7 +89,7 @@ type AgentsAPI interface {
 	// limit, as a new run behind it. What followed there already stays, as another
 	// branch.
 	Continue(ctx context.Context, runID string) (kernel.Submitted, error)
-	// List is ps: the runs that have not ended, oldest first, or all of them.
+	// List is ps: the runs that have not ended, or all of them, the newest first.
 	List(ctx context.Context, q kernel.ProcessQuery) ([]kernel.Process, error)
 	// Run returns one run with its steps and what it changed.
 	Run(ctx context.Context, id string) (kernel.RunView, error)
@@ -243,6 +244,39 @@ type ExecAPI interface {
 	Edit(ctx context.Context, in kernel.EditArgs) (kernel.FileEffect, error)
 }
 
+// A2AAPI holds the calls about the cards of agents and the messages between
+// them.
+type A2AAPI interface {
+	// Cards lists the cards of live agents, the oldest first: the person sees all,
+	// an agent those that it may reach, and its own.
+	Cards(ctx context.Context, q kernel.CardQuery) ([]kernel.AgentCard, error)
+	// Query says which agents can do something. The kernel answers from their
+	// cards, so that none of them is disturbed.
+	Query(ctx context.Context, q kernel.CapabilityQuery) (kernel.Capable, error)
+	// Messages lists what agents said to each other: to the person all of it, to an
+	// agent what it and those that it has forked sent and got.
+	Messages(ctx context.Context, q kernel.MailQuery) ([]kernel.AgentMessage, error)
+	// Send puts a message into the queue of another agent, which reads it before
+	// its next model call. A task or a question expects an answer, which comes as a
+	// message. One that the receiver did not come to read comes back.
+	Send(ctx context.Context, m kernel.AgentSend) (kernel.AgentMessage, error)
+	// Reply answers a message that the caller has read. Whoever waits for the
+	// answer gets it at once, any other sender before its next model call.
+	Reply(ctx context.Context, r kernel.AgentReply) (kernel.AgentMessage, error)
+	// Delegate hands a task to a live agent of the caller's tree that was started
+	// for such work, and starts a child of the caller where there is none. Nobody
+	// gets a task who has more rights than the caller, works in another mode or
+	// outside its folder, has started the caller, or waits for it. The result is
+	// what that agent replies, or says at its end.
+	Delegate(ctx context.Context, d kernel.Delegation) (kernel.Delegated, error)
+	// Ask sends a message and waits for its answer; meanwhile the caller's run gives
+	// its place to others. It fails with timeout when none came in time: then the
+	// answer comes as a message. It fails with conflict when the other one ended
+	// before it read or answered, and, before anything is sent, when the other one
+	// waits for the caller.
+	Ask(ctx context.Context, q kernel.AgentAsk) (kernel.AgentMessage, error)
+}
+
 // InfraAPI holds the calls about events, configuration, models and health.
 type InfraAPI interface {
 	// Autostart tells whether Oxios starts with the person's session. The truth is
@@ -277,6 +311,12 @@ type InfraAPI interface {
 	// Doctor looks at the home, the database, the audit chain, the isolation, the
 	// models and the programs that agents use.
 	Doctor(ctx context.Context) (kernel.DoctorReport, error)
+	// Fallbacks lists the models for which others answer when they cannot.
+	Fallbacks(ctx context.Context) ([]kernel.Fallbacks, error)
+	// SetFallbacks says which models answer in place of one that cannot, in their
+	// order, each as "provider/model"; none: nobody does. It is the person's consent
+	// that a conversation with the model goes on with them, wherever they are.
+	SetFallbacks(ctx context.Context, provider string, model string, then []string) ([]kernel.Fallbacks, error)
 	// Events follows what happens, from the event after the one numbered from; 0
 	// means from now on. A reader that falls behind gets an event of kind gap. An
 	// agent sees its own run only. The channel is closed when ctx ends.
@@ -349,6 +389,7 @@ func Local(h *kernel.Handle) *Handle {
 		Agents:   h.Agents,
 		Security: h.Security,
 		Exec:     h.Exec,
+		A2A:      h.A2A,
 		Infra:    h.Infra,
 	}
 }
@@ -360,6 +401,7 @@ func (c *Client) Handle() *Handle {
 		Agents:   clientAgents{c},
 		Security: clientSecurity{c},
 		Exec:     clientExec{c},
+		A2A:      clientA2A{c},
 		Infra:    clientInfra{c},
 	}
 }
@@ -624,6 +666,36 @@ func (remote clientExec) Edit(ctx context.Context, in kernel.EditArgs) (kernel.F
 	return call[kernel.FileEffect](ctx, remote.c, "exec.edit", in)
 }
 
+type clientA2A struct{ c *Client }
+
+func (remote clientA2A) Cards(ctx context.Context, q kernel.CardQuery) ([]kernel.AgentCard, error) {
+	return call[[]kernel.AgentCard](ctx, remote.c, "a2a.cards", q)
+}
+
+func (remote clientA2A) Query(ctx context.Context, q kernel.CapabilityQuery) (kernel.Capable, error) {
+	return call[kernel.Capable](ctx, remote.c, "a2a.query", q)
+}
+
+func (remote clientA2A) Messages(ctx context.Context, q kernel.MailQuery) ([]kernel.AgentMessage, error) {
+	return call[[]kernel.AgentMessage](ctx, remote.c, "a2a.messages", q)
+}
+
+func (remote clientA2A) Send(ctx context.Context, m kernel.AgentSend) (kernel.AgentMessage, error) {
+	return call[kernel.AgentMessage](ctx, remote.c, "a2a.send", m)
+}
+
+func (remote clientA2A) Reply(ctx context.Context, r kernel.AgentReply) (kernel.AgentMessage, error) {
+	return call[kernel.AgentMessage](ctx, remote.c, "a2a.reply", r)
+}
+
+func (remote clientA2A) Delegate(ctx context.Context, d kernel.Delegation) (kernel.Delegated, error) {
+	return call[kernel.Delegated](ctx, remote.c, "a2a.delegate", d)
+}
+
+func (remote clientA2A) Ask(ctx context.Context, q kernel.AgentAsk) (kernel.AgentMessage, error) {
+	return call[kernel.AgentMessage](ctx, remote.c, "a2a.ask", q)
+}
+
 type clientInfra struct{ c *Client }
 
 func (remote clientInfra) Autostart(ctx context.Context) (kernel.Autostart, error) {
@@ -656,6 +728,14 @@ func (remote clientInfra) Costs(ctx context.Context, q kernel.CostQuery) (kernel
 
 func (remote clientInfra) Doctor(ctx context.Context) (kernel.DoctorReport, error) {
 	return call[kernel.DoctorReport](ctx, remote.c, "infra.doctor")
+}
+
+func (remote clientInfra) Fallbacks(ctx context.Context) ([]kernel.Fallbacks, error) {
+	return call[[]kernel.Fallbacks](ctx, remote.c, "infra.fallbacks")
+}
+
+func (remote clientInfra) SetFallbacks(ctx context.Context, provider string, model string, then []string) ([]kernel.Fallbacks, error) {
+	return call[[]kernel.Fallbacks](ctx, remote.c, "infra.setFallbacks", provider, model, then)
 }
 
 func (remote clientInfra) Events(ctx context.Context, from uint64) (<-chan kernel.Event, error) {
@@ -1198,6 +1278,55 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 		}
 		return h.Exec.Edit(ctx, a0)
 	},
+	"a2a.cards": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.CardQuery
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.A2A.Cards(ctx, a0)
+	},
+	"a2a.query": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.CapabilityQuery
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.A2A.Query(ctx, a0)
+	},
+	"a2a.messages": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.MailQuery
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.A2A.Messages(ctx, a0)
+	},
+	"a2a.send": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.AgentSend
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.A2A.Send(ctx, a0)
+	},
+	"a2a.reply": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.AgentReply
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.A2A.Reply(ctx, a0)
+	},
+	"a2a.delegate": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.Delegation
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.A2A.Delegate(ctx, a0)
+	},
+	"a2a.ask": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.AgentAsk
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.A2A.Ask(ctx, a0)
+	},
 	"infra.autostart": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {
 			return nil, err
@@ -1250,6 +1379,21 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Infra.Doctor(ctx)
+	},
+	"infra.fallbacks": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Infra.Fallbacks(ctx)
+	},
+	"infra.setFallbacks": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		var a2 []string
+		if err := decode(args, &a0, &a1, &a2); err != nil {
+			return nil, err
+		}
+		return h.Infra.SetFallbacks(ctx, a0, a1, a2)
 	},
 	"infra.status": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {

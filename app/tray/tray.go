@@ -9,6 +9,7 @@ package tray
 
 import (
 	"fmt"
+	"slices"
 
 	"oxios/kernel"
 )
@@ -37,12 +38,12 @@ func faceOf(s kernel.Status, korean bool, quickKeys string) face {
 	if korean {
 		w = hangul
 	}
-	f := face{open: w.open, quick: w.quick, review: w.review, pause: w.pause, quit: w.quit, waits: s.Waiting > 0, paused: s.Paused}
+	f := face{open: w.open, quick: w.quick, review: w.review, pause: w.pause, quit: w.quit, waits: waiting(s) > 0, paused: s.Paused}
 	if quickKeys != "" {
 		f.quick += "   " + quickKeys
 	}
-	if s.Waiting > 0 {
-		f.review = fmt.Sprintf(w.reviewSome, s.Waiting)
+	if n := waiting(s); n > 0 {
+		f.review = fmt.Sprintf(w.reviewSome, n)
 	}
 	if s.Paused {
 		f.pause = w.goOn
@@ -52,12 +53,29 @@ func faceOf(s kernel.Status, korean bool, quickKeys string) face {
 	return f
 }
 
+// waiting counts what waits for the person: requests, and limits that runs have
+// reached.
+func waiting(s kernel.Status) int {
+	n := s.Waiting
+	for _, h := range s.Held {
+		if h.Kind == kernel.HeldByLimit {
+			n++
+		}
+	}
+	return n
+}
+
+// wrong reports whether something needs the person's look.
+func wrong(s kernel.Status) bool {
+	return s.Problem != nil || !s.AuditOK || slices.ContainsFunc(s.Findings, func(f kernel.Finding) bool { return f.Bad })
+}
+
 // iconOf puts first what a person has to act on.
 func iconOf(s kernel.Status) string {
 	switch {
-	case s.Problem != nil || !s.AuditOK:
+	case wrong(s):
 		return "problem"
-	case s.Waiting > 0:
+	case waiting(s) > 0:
 		return "waiting"
 	case s.Paused:
 		return "paused"
@@ -92,7 +110,7 @@ func (w words) state(s kernel.Status) string {
 		}
 		text += part
 	}
-	if s.Problem != nil || !s.AuditOK {
+	if wrong(s) {
 		add(w.wrong)
 	}
 	if s.Paused {
@@ -101,11 +119,11 @@ func (w words) state(s kernel.Status) string {
 	if s.Running > 0 {
 		add(fmt.Sprintf(w.running, s.Running))
 	}
-	switch {
-	case s.Waiting == 1:
+	switch n := waiting(s); {
+	case n == 1:
 		add(fmt.Sprintf(w.waitsOne, 1))
-	case s.Waiting > 1:
-		add(fmt.Sprintf(w.waits, s.Waiting))
+	case n > 1:
+		add(fmt.Sprintf(w.waits, n))
 	}
 	if text == "" {
 		return w.idle

@@ -176,6 +176,16 @@ describe('the agents', { skip }, () => {
 		await name('team two').waitFor();
 	});
 
+	it('show how busy this machine is', async () => {
+		const machine = page.locator('main dl[aria-label="This machine"]');
+		await machine.waitFor();
+		const words = (await machine.innerText()).replace(/\s+/g, ' ');
+		assert.match(words, /Processors \d+ %/);
+		assert.match(words, /Memory [\d.]+ GB of [\d.]+ GB/);
+		assert.match(words, /Agents \d of \d at once/);
+		assert.match(words, /Disk [\d,.]+ [GM]B free/);
+	});
+
 	it('open in a sheet on a small window, and then their conversation', async () => {
 		await page.setViewportSize({ width: 900, height: 600 });
 		await name('team two').focus();
@@ -191,5 +201,27 @@ describe('the agents', { skip }, () => {
 		await pane().locator('[data-step]').first().waitFor();
 		await page.keyboard.press('Enter');
 		await page.getByRole('log').waitFor();
+	});
+
+	it('say things to each other, and show what they can be asked for', async () => {
+		await page.setViewportSize({ width: 1280, height: 800 });
+		await page.keyboard.press('Control+Shift+KeyA');
+		await said('pair up');
+		await state('pair up', 'finished');
+		await name('pair up').click();
+		await pane().getByRole('heading', { name: 'pair up', exact: true }).waitFor();
+		await pane().getByText('Asked Tester: Which colour is the wall?').waitFor();
+		const mail = pane().getByRole('region', { name: 'Messages between agents' });
+		await mail.locator('[data-mail=answered]', { hasText: 'To Tester: Which colour is the wall?' }).waitFor();
+		await mail.locator('[data-mail=delivered]', { hasText: 'From Tester: It is blue.' }).waitFor();
+		await name('Tester').click();
+		await pane().getByText('Testing, reading files', { exact: false }).waitFor();
+		await pane().locator('[data-step]', { hasText: 'pair up asks' }).waitFor();
+		await mail.locator('[data-mail=answered]', { hasText: 'From pair up: Which colour is the wall?' }).waitFor();
+		await axe();
+		await page.keyboard.press('KeyX');
+		await page.getByRole('dialog').getByRole('button', { name: 'Stop it' }).click();
+		await state('Tester', 'stopped');
+		await pane().getByText('Testing, reading files').waitFor({ state: 'detached' });
 	});
 });

@@ -11,7 +11,7 @@ const binary = process.env.OXIOS_BIN;
 
 describe('start with the system', { skip: binary ? false : 'OXIOS_BIN names no binary' }, () => {
 	let person, entry, server, chrome, page;
-	const toggle = () => page.getByRole('switch', { name: 'Start with the system' });
+	const toggle = (is = {}) => page.getByRole('switch', { name: 'Start with the system', ...is });
 
 	before(async () => {
 		person = await mkdtemp(join(tmpdir(), 'oxios-e2e-'));
@@ -42,7 +42,7 @@ describe('start with the system', { skip: binary ? false : 'OXIOS_BIN names no b
 		await general();
 		assert.equal(await toggle().getAttribute('aria-checked'), 'false');
 		await toggle().click();
-		await page.locator('[role=switch][aria-checked=true]').waitFor();
+		await toggle({ checked: true }).waitFor();
 		assert.match(await readFile(entry, 'utf8'), /^Exec=.*oxios-desktop" --hidden$/m);
 	});
 
@@ -52,7 +52,7 @@ describe('start with the system', { skip: binary ? false : 'OXIOS_BIN names no b
 		await general();
 		await page.getByText('/nowhere/oxios-desktop is not there any more').waitFor();
 		await toggle().click();
-		await page.locator('[role=switch][aria-checked=false]').waitFor();
+		await toggle({ checked: false }).waitFor();
 		assert.equal(existsSync(entry), false);
 	});
 

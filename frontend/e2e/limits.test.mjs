@@ -1,4 +1,5 @@
 // Limits in the page, on the real kernel: a run stops at its limit with a sentence, and goes on when the person raises it.
+import AxeBuilder from '@axe-core/playwright';
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -28,6 +29,14 @@ async function open() {
 	await page.keyboard.press('Control+Comma');
 	await page.locator('aside nav button[data-section=limits]').click();
 	await page.getByRole('heading', { name: 'Limits and cost', level: 1 }).waitFor();
+}
+
+async function axe() {
+	const { violations } = await new AxeBuilder({ page }).analyze();
+	assert.deepEqual(
+		violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.html.slice(0, 160)}`)),
+		[],
+	);
 }
 
 describe('limits', { skip }, () => {
@@ -92,6 +101,38 @@ describe('limits', { skip }, () => {
 		await status().getByText('Today $0.00 of $5.00').waitFor();
 	});
 
+	it('bring a run that waits into the inbox, and the button that lets it go on', async () => {
+		await call(page, 'infra.setBudget', { scope: 'day', usd: 5, calls: 2 });
+		const { run_id } = await call(page, 'agents.submit', { text: 'And what is this' });
+		await page.getByRole('button', { name: 'Inbox, 1 waits for you' }).waitFor();
+		await status().getByRole('button', { name: '1 waits for a limit' }).click();
+		const line = page.locator('aside nav li button');
+		await line.filter({ hasText: 'And what is this' }).waitFor();
+		const held = page.locator('main .note', { hasText: 'A limit is reached' });
+		await held.getByText('The limit of 2 model calls a day is reached.').waitFor();
+		const { out } = await o.cli('inbox', '--json');
+		assert.deepEqual(
+			JSON.parse(out).held.map((h) => [h.kind, h.runs.map((r) => r.run_id)]),
+			[['limit', [run_id]]],
+		);
+		await axe();
+		// The same button stands at the agent.
+		await page.keyboard.press('Control+Shift+KeyA');
+		await page.locator('tr.line', { hasText: 'waits for you: a limit is reached' }).waitFor();
+		await page.locator('#pane-side .note', { hasText: 'A limit is reached' }).waitFor();
+		await page.keyboard.press('Control+KeyI');
+
+		await held.getByRole('button', { name: 'Raise the limit' }).click();
+		await held.getByRole('textbox', { name: 'Raise it to so many requests' }).fill('3');
+		await page.keyboard.press('Enter');
+		await held.waitFor({ state: 'detached' });
+		await page.getByRole('button', { name: 'Inbox', exact: true }).waitFor();
+		// What came of it takes the place of what held it up.
+		await line.filter({ hasText: 'And what is this' }).getByText('Yes.').waitFor();
+		assert.deepEqual(JSON.parse((await o.cli('inbox', '--json')).out).held, []);
+		await call(page, 'agents.clearInbox');
+	});
+
 	it('hold a run that can be stopped while it waits, over a restart of Oxios', async () => {
 		await say('Is it?');
 		await note().waitFor();
@@ -103,7 +144,7 @@ describe('limits', { skip }, () => {
 		await note().waitFor();
 		await page.getByRole('button', { name: 'Stop' }).click();
 		await log().locator('.note', { hasText: 'Stopped' }).waitFor();
-		assert.equal(await requests(), 2);
+		assert.equal(await requests(), 3);
 		assert.equal((await call(page, 'infra.status')).reached, undefined);
 	});
 

@@ -143,6 +143,13 @@ export const views = [
 		},
 	},
 	{
+		name: 'room-open',
+		go: async (page) => {
+			await session(page, 3);
+			await page.locator('.steps .head', { hasText: /Made room|자리 마련/ }).click();
+		},
+	},
+	{
 		name: 'versions',
 		go: async (page) => {
 			await session(page, 3);
@@ -248,11 +255,15 @@ export const views = [
 		},
 	},
 	{ name: 'inbox', go: inbox() },
+	{ name: 'inbox-limit', scene: 'limit', go: inbox(4) },
+	{ name: 'inbox-away', scene: 'offline', go: inbox(4) },
+	{ name: 'inbox-found', scene: 'found', go: inbox() },
 	{ name: 'inbox-failed', go: inbox(4) },
 	{ name: 'inbox-finished', go: inbox(6) },
 	{ name: 'inbox-empty', scene: 'empty', go: inbox() },
 	{ name: 'inbox-many', scene: 'ends', go: inbox(40) },
 	{ name: 'agents', scene: 'agents', go: agents() },
+	{ name: 'agents-busy', scene: 'busy', go: agents() },
 	{ name: 'agents-failed', scene: 'agents', go: agents('october-report') },
 	{
 		name: 'agents-stop',
@@ -317,6 +328,22 @@ export const views = [
 	{ name: 'trouble', scene: 'problem', go: (page) => settings('models')(page) },
 	{ name: 'settings-general', go: settings('general') },
 	{ name: 'settings-models', go: settings('models') },
+	{
+		name: 'settings-fallbacks',
+		go: async (page) => {
+			await settings('models')(page);
+			await page.locator('#fallbacks-title').scrollIntoViewIfNeeded();
+			await page.locator('#fallbacks-title').evaluate((e) => e.scrollIntoView());
+		},
+	},
+	{
+		name: 'settings-fallback-asks',
+		go: async (page) => {
+			await settings('models')(page);
+			await page.locator('section[aria-labelledby=fallbacks-title] select').first().selectOption({ index: 1 });
+			await page.locator('[role=dialog], dialog').first().waitFor();
+		},
+	},
 	{
 		name: 'settings-add',
 		go: async (page) => {

@@ -56,10 +56,13 @@ type ModelStep struct {
 	ToolCalls []llm.ToolCall `json:"tool_calls,omitempty"`
 	Finish    string         `json:"finish_reason,omitempty"`
 	Model     string         `json:"model,omitempty"`
+	Stand     *llm.Stand     `json:"stand,omitempty"` // another model than the run's answered
 	Cost      store.Cost     `json:"cost"`
 	FirstMS   int64          `json:"first_ms,omitempty"`
 	ThoughtMS int64          `json:"thought_ms,omitempty"`
 	Error     string         `json:"error,omitempty"`
+	Code      sys.Code       `json:"code,omitempty"`    // of an error after which the run went on
+	Counted   int            `json:"counted,omitempty"` // tokens of the conversation with this answer, as the provider counted; 0 unknown
 }
 
 // ToolStep is what the journal keeps of a closed tool step.
@@ -74,6 +77,42 @@ type ToolStep struct {
 type MessageStep struct {
 	Text        string             `json:"text"`
 	Attachments []store.Attachment `json:"attachments,omitempty"`
+
+	// Of a message that another agent wrote: who and what, and how the model
+	// reads it.
+	Agent *Sender `json:"agent,omitempty"`
+	Read  string  `json:"read,omitempty"`
+}
+
+// Sender says which message of another agent a step is.
+type Sender struct {
+	ID      string `json:"id"`
+	N       int64  `json:"n"`
+	From    string `json:"from"` // the run; "" is the person
+	Name    string `json:"name"`
+	Kind    string `json:"kind"`
+	Answers string `json:"answers,omitempty"`
+	Made    string `json:"made,omitempty"` // by the kernel: end, failed or returned
+}
+
+// Mail is a message of another agent that joins the run.
+type Mail struct {
+	Step MessageStep
+	Took func(tx *store.Tx, step string) error // one with the step that it becomes; may be nil
+}
+
+// Mailbox gives a run what other agents write to it.
+type Mailbox interface {
+	Take(tx *store.Tx) ([]Mail, error) // what waits, the oldest first
+	Unread(tx *store.Tx) (bool, error) // whether something waits
+}
+
+// message is how a model reads a message that joined its run.
+func (m MessageStep) message(say Say) llm.Message {
+	if m.Agent != nil {
+		return llm.Message{Role: llm.RoleUser, Content: m.Read}
+	}
+	return say(m.Text, m.Attachments)
 }
 
 // Say makes of what a person wrote and attached the message that a model

@@ -134,7 +134,7 @@ func (x *run) settle(ctx context.Context, calls []call, results []outcome) (endi
 		} else if n >= warnAfter {
 			text += fmt.Sprintf("\n\n(Oxios: this same call has now given this same result %d times. Try another way, or answer with what you know.)", n)
 		}
-		x.talk = append(x.talk, llm.Message{Role: "tool", ToolCallID: c.ID, Content: text})
+		x.add(llm.Message{Role: "tool", ToolCallID: c.ID, Content: text})
 		x.calls = append(x.calls, store.ToolCall{ID: c.ID, Name: c.Name, Args: jsonOrNil(c.Args), Outcome: o.kind, Summary: o.result.Title.EN})
 	}
 	if ctx.Err() != nil {

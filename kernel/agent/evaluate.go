@@ -54,7 +54,7 @@ type Evaluation struct {
 
 // Talk returns what was said and done in this run.
 func (e *Evaluation) Talk() []llm.Message {
-	return e.x.talk[1+len(e.x.spec.History):]
+	return e.x.own
 }
 
 // Check makes call as a step of the run, and returns what it gave, or the
@@ -130,6 +130,7 @@ func (e *Evaluation) Ask(ctx context.Context, req llm.Request) (string, error) {
 	kept := ModelStep{Cost: cost}
 	if resp != nil {
 		kept.Text, kept.Finish, kept.Model = resp.Message.Content, resp.FinishReason, resp.Model
+		kept.Stand = resp.Stand
 	}
 	outcome := store.OutcomeOK
 	if err != nil {
@@ -157,12 +158,20 @@ func (e *Evaluation) earlier(kind store.StepKind, id string) *store.Step {
 }
 
 // answered closes a model step that would end the run, and evaluates first.
+// What other agents have written is read before that.
 func (x *run) answered(ctx context.Context, open *store.OpenStep, kept ModelStep, end ending, last bool) (ending, []call, bool) {
-	err := x.closeStep(ctx, open, store.OutcomeOK, mustJSON(kept), func(tx *store.Tx) error {
+	more := false
+	err := x.closeStep(ctx, open, store.OutcomeOK, mustJSON(kept), func(tx *store.Tx) (err error) {
+		if more, err = x.unread(tx, end); err != nil || more {
+			return err
+		}
 		return x.Store.UpdateRun(tx, x.id, store.RunPatch{Turns: &x.turns, Cost: &x.cost})
 	})
 	if err != nil {
 		return x.failed(ctx, err, ""), nil, true
+	}
+	if more {
+		return ending{}, nil, false
 	}
 	end, done := x.evaluate(ctx, end, &Evaluation{x: x, Answer: kept.Text, Last: last})
 	return end, nil, done
@@ -208,7 +217,7 @@ func (x *run) evaluate(ctx context.Context, end ending, e *Evaluation) (ending, 
 		v.Then()
 	}
 	if v.Again {
-		x.talk = append(x.talk, llm.Message{Role: llm.RoleUser, Content: v.Text})
+		x.add(llm.Message{Role: llm.RoleUser, Content: v.Text})
 		return ending{}, false
 	}
 	x.announceEnd(end)

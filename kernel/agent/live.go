@@ -38,6 +38,10 @@ func (l *live) delta(d llm.Delta) {
 		l.reasoning.Reset()
 		l.send(event.RunRetry, d.Retry)
 		return
+	case d.Stand.EN != "":
+		l.flush()
+		l.send(event.RunModel, d.Stand)
+		return
 	case d.Tool != "":
 		l.flush()
 		l.send(event.RunTool, sys.Words{EN: d.Tool})

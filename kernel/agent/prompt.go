@@ -17,6 +17,7 @@ type PromptInput struct {
 	Mode     string
 	Toolset  Toolset
 	Language string // "ko", "en" or "" when unknown
+	Agents   int    // how many may work on the task at once; 0 when nobody said
 
 	Instructions *store.Instructions // of the folder; nil for none
 }
@@ -32,6 +33,12 @@ func Prompt(in PromptInput) string {
 	b.WriteString("- Independent calls may be made together.\n")
 	if slices.ContainsFunc(in.Toolset.Tools, func(t Tool) bool { return t.Name() == "begin_task" }) {
 		b.WriteString("- When work must meet several criteria, or is unclear, agree on it with begin_task first; never for a plain question.\n")
+	}
+	switch {
+	case in.Agents == 1:
+		b.WriteString("- The person wants one agent for this: do not fork others.\n")
+	case in.Agents > 1:
+		fmt.Fprintf(&b, "- Up to %d agents may work on this at once, you included. Split what falls into independent parts among them with the tool agent; do small things yourself.\n", in.Agents)
 	}
 	b.WriteString("- Some steps wait for the person's approval. A denied or refused step did not happen: say so, keep their comment in mind, and do not try to reach the same effect by another way.\n")
 	b.WriteString("- Say what you did and what you saw. Never tell a step as done that failed, was denied, or whose outcome is unknown.\n")

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"oxios/kernel/llm"
 	"oxios/kernel/store"
@@ -13,35 +14,58 @@ import (
 // went down.
 const unknownText = "It is not known whether this step ran: the computer or Oxios stopped in the middle of it. Look at how things stand before you do it again, and say so to the person."
 
-// Transcript turns the closed steps of a run into the messages that a model
-// reads, without the message that started the run. It stops before the first
-// turn that has an open step and returns that turn's steps. say makes the
-// messages that joined the run.
-func Transcript(steps []store.Step, say Say) (talk []llm.Message, open []store.Step) {
+// Told is what was said and done in a run, as a model reads it.
+type Told struct {
+	Own    []llm.Message // from the message that started the run on, all of it
+	People []int         // the places in Own of what persons said
+
+	Context *ContextStep // what stands in place of all before From; nil for nothing
+	From    int          // the place in Own from which on it stands as it was said
+
+	cut, cutTo         int  // what is left out of results between From and this place in Own: see ContextArgs
+	counted, countedAt int  // what the provider has counted: tokens, of all before this place in Own
+	refused            bool // the newest request was refused as too long
+	squeezed, gaveIn   bool // no answer stands behind the newest try to make room, and that followed a refusal
+}
+
+// Talk is what a model reads of it behind before, the conversation so far.
+func (t Told) Talk(before []llm.Message) []llm.Message {
+	if t.Context == nil {
+		return append(slices.Clip(before), t.Own...)
+	}
+	return slices.Concat(t.Context.messages(), cutResults(t.Own[t.From:t.cutTo], t.cut), t.Own[t.cutTo:])
+}
+
+// Tell turns the closed steps of a run into what was said and done in it; first
+// is the message that started it. It stops before the first turn that has an
+// open step and returns that turn's steps. say makes the messages that joined
+// the run.
+func Tell(first llm.Message, steps []store.Step, say Say) (t Told, open []store.Step) {
+	t.Own, t.People = []llm.Message{first}, []int{0}
 	for i := 0; i < len(steps); i++ {
 		s := steps[i]
 		switch s.Kind {
 		case store.StepMessage:
 			var m MessageStep
 			if json.Unmarshal(s.Args, &m) == nil {
-				talk = append(talk, say(m.Text, m.Attachments))
+				if m.Agent == nil {
+					t.People = append(t.People, len(t.Own))
+				}
+				t.Own = append(t.Own, m.message(say))
+			}
+		case store.StepNote:
+			var n Note
+			if s.Outcome == store.OutcomeOK && json.Unmarshal(s.Args, &n) == nil {
+				t.Own = noted(t.Own, n)
 			}
 		case store.StepModel:
-			var m ModelStep
-			if s.State != store.StepClosed || json.Unmarshal(s.Result, &m) != nil {
-				continue // a model call without an end has no effects: it is made again
-			}
-			if s.Outcome != store.OutcomeOK {
-				if m.Text != "" {
-					talk = append(talk, llm.Message{Role: "assistant", Content: m.Text})
-				}
-				continue
-			}
-			talk = append(talk, llm.Message{Role: "assistant", Content: m.Text, ToolCalls: m.ToolCalls})
+			t.answered(s)
+		case store.StepContext:
+			t.madeRoom(s)
 		case store.StepEvaluation:
 			var e EvaluationStep
 			if json.Unmarshal(s.Args, &e) == nil && e.Text != "" {
-				talk = append(talk, llm.Message{Role: llm.RoleUser, Content: e.Text})
+				t.Own = append(t.Own, llm.Message{Role: llm.RoleUser, Content: e.Text})
 			}
 		case store.StepTool:
 			last := i
@@ -49,18 +73,46 @@ func Transcript(steps []store.Step, say Say) (talk []llm.Message, open []store.S
 				last++
 			}
 			turn := steps[i : last+1]
-			for _, t := range turn {
-				if t.State != store.StepClosed {
-					return talk, turn
+			for _, s := range turn {
+				if s.State != store.StepClosed {
+					return t, turn
 				}
 			}
-			for _, t := range turn {
-				talk = append(talk, llm.Message{Role: "tool", ToolCallID: t.CallID, Content: resultText(t)})
+			for _, s := range turn {
+				t.Own = append(t.Own, llm.Message{Role: "tool", ToolCallID: s.CallID, Content: resultText(s)})
 			}
 			i = last
 		}
 	}
-	return talk, nil
+	return t, nil
+}
+
+func (t *Told) answered(s store.Step) {
+	var m ModelStep
+	switch {
+	case s.State != store.StepClosed || json.Unmarshal(s.Result, &m) != nil:
+		// A model call without an end has no effects: it is made again.
+	case s.Outcome == store.OutcomeOK:
+		t.Own = append(t.Own, llm.Message{Role: "assistant", Content: m.Text, ToolCalls: m.ToolCalls})
+		t.counted, t.countedAt, t.refused, t.squeezed, t.gaveIn = m.Counted, len(t.Own), false, false, false
+	case m.Code == sys.CodeContextLength:
+		t.refused = true
+	case m.Text != "":
+		t.Own = append(t.Own, llm.Message{Role: "assistant", Content: m.Text})
+	}
+}
+
+func (t *Told) madeRoom(s store.Step) {
+	var args ContextArgs
+	var c ContextStep
+	if s.State != store.StepClosed || json.Unmarshal(s.Args, &args) != nil || json.Unmarshal(s.Result, &c) != nil || s.Outcome == store.OutcomeCanceled {
+		return // it is made again
+	}
+	t.squeezed, t.gaveIn, t.refused = true, args.Refused, false
+	if s.Outcome == store.OutcomeOK {
+		t.Context, t.From, t.counted = &c, max(0, len(t.Own)-args.Keep), 0
+		t.cut, t.cutTo = args.Cut, len(t.Own)
+	}
 }
 
 func resultText(s store.Step) string {
@@ -114,8 +166,10 @@ func (x *run) resume(ctx context.Context) (ending, bool) {
 	if len(x.spec.Steps) == 0 {
 		return ending{}, false
 	}
-	talk, open := Transcript(x.spec.Steps, x.spec.Say)
-	x.talk = append(x.talk, talk...)
+	told, open := Tell(x.own[0], x.spec.Steps, x.spec.Say)
+	x.own, x.people = told.Own, told.People
+	x.talk = append(x.talk[:1:1], told.Talk(x.spec.History)...)
+	x.room.resume(told, len(x.talk))
 	x.turns = 0
 	for _, s := range x.spec.Steps[:len(x.spec.Steps)-len(open)] {
 		if s.State == store.StepClosed {
@@ -170,6 +224,9 @@ func (x *run) remember(s store.Step) {
 			x.said = append(x.said, m.Text)
 		}
 		x.reason.WriteString(m.Reasoning)
+		if s.Outcome == store.OutcomeOK {
+			x.stand = m.Stand
+		}
 	case store.StepTool:
 		var args CallArgs
 		var r ToolStep

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"time"
 
 	"oxios/kernel/event"
 	"oxios/kernel/llm"
@@ -44,6 +43,7 @@ type Spec struct {
 	Toolset       Toolset
 	System        string
 	History       []llm.Message // what was said and done in the session before this run
+	Earlier       *ContextStep  // what History begins with, where that is no message but what stands for many; else nil
 	ContextLength int           // tokens, 0 when unknown
 	MaxTurns      int           // model calls with tools, then one forced answer; default 25
 	MaxConcurrent int           // tools at once; default 10
@@ -66,8 +66,22 @@ type Spec struct {
 	// Queued takes the messages that were typed meanwhile, in tx.
 	Queued func(tx *store.Tx) ([]store.Queued, error)
 
+	// Notes takes what the kernel has to tell the run; nil is nothing.
+	Notes func() []Note
+
+	// Mailbox holds what other agents write to the run; nil is an empty one.
+	Mailbox Mailbox
+
 	// Task is what the run has promised; nil for a run that promises nothing.
 	Task Task
+
+	// Pin tells what stays word for word when the run makes room in the model's
+	// window; nil tells nothing.
+	Pin func(ctx context.Context) (Pinned, error)
+
+	// Recorded gives a run that is played again the step with which it made room
+	// at this place; nil for every other run.
+	Recorded func() (store.Step, bool, error)
 }
 
 // run is the state of one execution.
@@ -78,7 +92,10 @@ type run struct {
 	journal *store.Journal
 	tools   map[string]Tool
 	defs    []llm.Tool
-	talk    []llm.Message
+	talk    []llm.Message // what the model reads next
+	own     []llm.Message // what was said and done in this run, all of it
+	people  []int         // the places in own of what persons said
+	room    room
 	said    []string
 	calls   []store.ToolCall
 	cost    store.Cost
@@ -86,6 +103,7 @@ type run struct {
 	reason  strings.Builder
 	repeats repeats
 	live    *live
+	stand   *llm.Stand // who made the newest call, if not the run's own model
 }
 
 // Execute runs spec until it ends and returns the run as it then stands. When
@@ -112,8 +130,9 @@ func (r *Runner) Execute(ctx context.Context, spec Spec) (store.Run, error) {
 		x.tools[t.Name()] = t
 		x.defs = append(x.defs, llm.Tool{Name: t.Name(), Description: t.Description(), Schema: t.Schema()})
 	}
-	x.talk = append([]llm.Message{{Role: "system", Content: spec.System}}, spec.History...)
-	x.talk = append(x.talk, spec.Say(spec.Run.Text, spec.Run.Attachments))
+	x.talk = append([]llm.Message{{Role: llm.RoleSystem, Content: spec.System}}, spec.History...)
+	x.room.earlier = spec.Earlier
+	x.hear(spec.Say(spec.Run.Text, spec.Run.Attachments))
 	if err := x.begin(keep); err != nil {
 		return x.spec.Run, err
 	}
@@ -129,14 +148,15 @@ func (r *Runner) Execute(ctx context.Context, spec Spec) (store.Run, error) {
 	return x.spec.Run, nil
 }
 
-// ending is how a run ends.
-type ending struct {
-	state     store.RunState
-	status    string // of the message: "", stopped, cut, failed, forced, missed
-	reason    string
-	err       *sys.Error
-	text      string // partial text of the last turn
-	committed bool   // the end is in the journal already
+// add puts a message behind what was said and done.
+func (x *run) add(m llm.Message) {
+	x.talk, x.own = append(x.talk, m), append(x.own, m)
+}
+
+// hear is add for what a person said.
+func (x *run) hear(m llm.Message) {
+	x.people = append(x.people, len(x.own))
+	x.add(m)
 }
 
 func (x *run) begin(ctx context.Context) error {
@@ -173,6 +193,15 @@ func (x *run) loop(ctx context.Context) ending {
 			return x.failed(ctx, err, "")
 		}
 		if err := x.takeQueued(ctx); err != nil {
+			return x.failed(ctx, err, "")
+		}
+		if err := x.takeMail(ctx); err != nil {
+			return x.failed(ctx, err, "")
+		}
+		if err := x.takeNotes(ctx); err != nil {
+			return x.failed(ctx, err, "")
+		}
+		if err := x.makeRoom(ctx); err != nil {
 			return x.failed(ctx, err, "")
 		}
 		forced := x.turns >= x.spec.MaxTurns
@@ -234,7 +263,7 @@ func (x *run) takeQueued(ctx context.Context) error {
 		if err := s.Close(keep, store.OutcomeOK, s.Step().Args, nil); err != nil {
 			return err
 		}
-		x.talk = append(x.talk, x.spec.Say(taken[i].Text, taken[i].Attachments))
+		x.hear(x.spec.Say(taken[i].Text, taken[i].Attachments))
 		x.publishStep(s.Step())
 		x.publish(event.MessageAdded, added[i])
 	}
@@ -263,13 +292,20 @@ func (x *run) turn(ctx context.Context, forced bool) (ending, []call, bool) {
 	kept := ModelStep{Cost: cost, ThoughtMS: thought.Milliseconds()}
 	if resp != nil {
 		kept.Text, kept.Reasoning, kept.Finish, kept.Model = resp.Message.Content, resp.Message.Reasoning, resp.FinishReason, resp.Model
-		kept.FirstMS = resp.FirstToken.Milliseconds()
+		kept.FirstMS, kept.Stand = resp.FirstToken.Milliseconds(), resp.Stand
+		x.stand = resp.Stand
 	}
 	if err != nil {
 		if errors.Is(context.Cause(ctx), ErrShutdown) {
 			return ending{}, nil, true
 		}
 		kept.Error = err.Error()
+		if sys.CodeOf(err) == sys.CodeContextLength && ctx.Err() == nil {
+			if x.canMakeRoom() {
+				return x.refused(keep, open, kept, err)
+			}
+			err = x.tooLong(err)
+		}
 		end := x.failed(ctx, err, kept.Text)
 		if cerr := x.closeStep(keep, open, outcomeOf(ctx, err), mustJSON(kept), func(tx *store.Tx) error { return x.finishIn(tx, &end) }); cerr != nil {
 			return x.failed(ctx, cerr, kept.Text), nil, true
@@ -294,7 +330,8 @@ func (x *run) turn(ctx context.Context, forced bool) (ending, []call, bool) {
 	if forced {
 		msg.ToolCalls, kept.ToolCalls = nil, nil
 	}
-	x.talk = append(x.talk, msg)
+	x.add(msg)
+	kept.Counted = x.room.measured(resp.Usage, len(x.talk))
 	if len(calls) == 0 {
 		end := ending{state: store.RunDone, reason: "answered"}
 		if forced {
@@ -306,8 +343,18 @@ func (x *run) turn(ctx context.Context, forced bool) (ending, []call, bool) {
 		if x.spec.Task != nil && x.spec.Task.Active() {
 			return x.answered(ctx, open, kept, end, forced)
 		}
-		if err := x.closeStep(keep, open, store.OutcomeOK, mustJSON(kept), func(tx *store.Tx) error { return x.finishIn(tx, &end) }); err != nil {
+		more := false
+		err := x.closeStep(keep, open, store.OutcomeOK, mustJSON(kept), func(tx *store.Tx) (err error) {
+			if more, err = x.unread(tx, end); err != nil || more {
+				return err
+			}
+			return x.finishIn(tx, &end)
+		})
+		if err != nil {
 			return x.failed(ctx, err, ""), nil, true
+		}
+		if more {
+			return ending{}, nil, false
 		}
 		x.announceEnd(end)
 		end.committed = true
@@ -335,107 +382,6 @@ func (x *run) turn(ctx context.Context, forced bool) (ending, []call, bool) {
 
 func forcedNote(turns int) string {
 	return fmt.Sprintf("(Oxios: this run has reached its limit of %d turns. No more tools can be used now. Say what is done, what is not, and what should come next.)", turns)
-}
-
-// failed turns an error into the ending that it means.
-func (x *run) failed(ctx context.Context, err error, partial string) ending {
-	cause := context.Cause(ctx)
-	if errors.Is(cause, ErrStopped) {
-		reason := "It was stopped."
-		if errors.Is(cause, ErrParentStopped) {
-			reason = "It was stopped with the agent that had forked it."
-		}
-		return ending{state: store.RunStopped, status: "stopped", reason: reason, text: partial}
-	}
-	if ended, ok := errors.AsType[*sys.Error](cause); ok {
-		err = ended
-	}
-	e := sys.AsError(err)
-	end := ending{state: store.RunFailed, status: "failed", reason: e.Message, err: e, text: partial}
-	if e.Code == sys.CodeStreamCut {
-		end.status = "cut"
-	}
-	return end
-}
-
-func outcomeOf(ctx context.Context, err error) string {
-	switch {
-	case errors.Is(context.Cause(ctx), ErrStopped):
-		return store.OutcomeCanceled
-	case errors.Is(err, ErrUnknown):
-		return store.OutcomeUnknown
-	case sys.CodeOf(err) == sys.CodeStreamCut:
-		return store.OutcomeCut
-	case sys.CodeOf(err) == sys.CodeDenied, sys.CodeOf(err) == sys.CodeRefused, sys.CodeOf(err) == sys.CodeForbidden:
-		return store.OutcomeDenied
-	}
-	return store.OutcomeError
-}
-
-// finish ends the run in a transaction of its own.
-func (x *run) finish(ctx context.Context, end ending, also func(*store.Tx) error) error {
-	err := x.Store.Write(ctx, func(tx *store.Tx) error {
-		if also != nil {
-			if err := also(tx); err != nil {
-				return err
-			}
-		}
-		return x.finishIn(tx, &end)
-	})
-	if err != nil {
-		return fmt.Errorf("end run %s: %w", x.id, err)
-	}
-	x.announceEnd(end)
-	return nil
-}
-
-func (x *run) finishIn(tx *store.Tx, end *ending) error {
-	now := x.Clock.Now()
-	if err := x.Store.UpdateRun(tx, x.id, store.RunPatch{
-		State: &end.state, EndedAt: &now, Turns: &x.turns, Cost: &x.cost, EndReason: &end.reason, Error: end.err,
-	}); err != nil {
-		return err
-	}
-	x.ended(*end, now)
-	msg, ok := x.message(*end)
-	if !ok {
-		return nil
-	}
-	return x.Store.AddMessage(tx, msg)
-}
-
-// ended makes the run stand as it ended.
-func (x *run) ended(end ending, at time.Time) {
-	r := &x.spec.Run
-	r.State, r.EndedAt, r.EndReason, r.Error = end.state, &at, end.reason, end.err
-	r.Turns, r.Cost = x.turns, x.cost
-}
-
-// message is what the run leaves in the session: the texts of all its turns
-// merged, and its tool calls one after the other.
-func (x *run) message(end ending) (store.Message, bool) {
-	said := x.said
-	if end.text != "" {
-		said = append(append([]string{}, said...), end.text)
-	}
-	text := strings.Join(said, "\n\n")
-	if text == "" && end.state != store.RunDone {
-		return store.Message{}, false
-	}
-	cost := x.cost
-	return store.Message{
-		ID: x.id + "-answer", SessionID: x.spec.Run.SessionID, RunID: x.id, Role: "assistant",
-		Content: text, Reasoning: x.reason.String(), At: x.Clock.Now(), Cost: &cost, ToolCalls: x.calls,
-		Provider: x.spec.Run.Provider, Model: x.spec.Run.Model, Status: end.status, Demo: x.spec.Demo,
-	}, true
-}
-
-func (x *run) announceEnd(end ending) {
-	if msg, ok := x.message(end); ok {
-		x.publish(event.MessageAdded, msg)
-	}
-	x.publish(event.RunEnded, x.spec.Run)
-	x.Log.Info("Run ended", "run_id", x.id, "state", string(x.spec.Run.State), "turns", x.turns)
 }
 
 func (x *run) closeStep(ctx context.Context, s *store.OpenStep, outcome string, result json.RawMessage, also func(*store.Tx) error) error {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"oxios/kernel/llm"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
 )
@@ -22,12 +23,14 @@ type StepView struct {
 	Title      string          `json:"title,omitempty"` // one line of intent, then of what happened
 	TitleKO    string          `json:"title_ko,omitempty"`
 	Text       string          `json:"text,omitempty"`   // model: what it said; message: the message
-	Detail     string          `json:"detail,omitempty"` // model: its reasoning
-	Output     string          `json:"output,omitempty"` // tool: what the model read
+	Detail     string          `json:"detail,omitempty"` // model: its reasoning; context: why it did not go as it should
+	Output     string          `json:"output,omitempty"` // tool: what the model read; context: what stands in place of what was dropped
 	Error      *sys.Error      `json:"error,omitempty"`  // tool: why it failed
 	ThoughtMS  int64           `json:"thought_ms,omitempty"`
 	Context    int             `json:"context,omitempty"` // model: tokens of the conversation with this answer; 0 unknown
 	Cost       *store.Cost     `json:"cost,omitempty"`    // of a model call
+	Stand      *llm.Stand      `json:"stand,omitempty"`   // model: which one answered in place of the run's
+	Room       *RoomView       `json:"room,omitempty"`    // context: what came of it
 	ApprovalID string          `json:"approval_id,omitempty"`
 	AuditSeq   int64           `json:"audit_seq,omitempty"`
 	ProposedAt time.Time       `json:"proposed_at"`
@@ -35,6 +38,7 @@ type StepView struct {
 	ClosedAt   *time.Time      `json:"closed_at,omitempty"`
 
 	Attachments []store.Attachment `json:"attachments,omitempty"` // message: what came with it
+	Agent       *Sender            `json:"agent,omitempty"`       // message: the agent that wrote it
 }
 
 // View makes the view of s.
@@ -47,7 +51,7 @@ func View(s store.Step) StepView {
 	case store.StepModel:
 		var m ModelStep
 		if json.Unmarshal(s.Result, &m) == nil {
-			v.Text, v.Detail, v.ThoughtMS = m.Text, m.Reasoning, m.ThoughtMS
+			v.Text, v.Detail, v.ThoughtMS, v.Stand = m.Text, m.Reasoning, m.ThoughtMS, m.Stand
 			v.Context = m.Cost.Input + m.Cost.Output - m.Cost.Reasoning // what was thought is not sent again
 			if m.Cost.Calls > 0 {
 				v.Cost = &m.Cost
@@ -56,8 +60,15 @@ func View(s store.Step) StepView {
 	case store.StepMessage:
 		var m MessageStep
 		if json.Unmarshal(s.Args, &m) == nil {
-			v.Text, v.Attachments = m.Text, m.Attachments
+			v.Text, v.Attachments, v.Agent = m.Text, m.Attachments, m.Agent
 		}
+	case store.StepNote:
+		var n Note
+		if json.Unmarshal(s.Args, &n) == nil {
+			v.Text, v.Title, v.TitleKO = n.Text, n.Title.EN, n.Title.KO
+		}
+	case store.StepContext:
+		v.room(s)
 	case store.StepEvaluation:
 		var e EvaluationStep
 		if json.Unmarshal(s.Args, &e) == nil {
@@ -80,4 +91,47 @@ func View(s store.Step) StepView {
 		}
 	}
 	return v
+}
+
+// RoomView is what came of making room in a model's window.
+type RoomView struct {
+	Before     int     `json:"before"` // tokens
+	After      int     `json:"after"`
+	Window     int     `json:"window"`
+	Dropped    Dropped `json:"dropped"`
+	Mechanical bool    `json:"mechanical,omitempty"` // no model summarised
+}
+
+func (v *StepView) room(s store.Step) {
+	var args ContextArgs
+	var made ContextStep
+	_, _ = json.Unmarshal(s.Args, &args), json.Unmarshal(s.Result, &made)
+	title := roomTitle(s, made)
+	v.Title, v.TitleKO, v.Output, v.Detail, v.Context = title.EN, title.KO, made.Text, made.Error, made.After
+	v.Room = &RoomView{Before: args.Before, After: made.After, Window: args.Window, Dropped: made.Dropped, Mechanical: made.Mechanical}
+	if made.Cost.Calls > 0 {
+		v.Cost = &made.Cost
+	}
+}
+
+func roomTitle(s store.Step, made ContextStep) sys.Words {
+	d := made.Dropped
+	what := sys.Say("%d messages and %d tool results", d.Messages, d.Results)
+	switch {
+	case d.Results == 0 && d.Messages == 1:
+		what = sys.Say("one message")
+	case d.Results == 0:
+		what = sys.Say("%d messages", d.Messages)
+	}
+	switch {
+	case s.State != store.StepClosed:
+		return sys.Say("Makes room: the conversation so far is summarised")
+	case s.Outcome == store.OutcomeCanceled:
+		return sys.Say("The conversation was about to be summarised")
+	case s.Outcome != store.OutcomeOK:
+		return sys.Say("No room could be made")
+	case made.Mechanical:
+		return sys.Say("Made room: %s listed, because the model could not be asked", what)
+	}
+	return sys.Say("Made room: %s summarised", what)
 }

@@ -24,6 +24,7 @@ const (
 	RunReasoning   = "run.reasoning"   // Text, stream
 	RunTool        = "run.tool"        // Text: the name of a tool call that the model begins to write, stream
 	RunRetry       = "run.retry"       // Text: why what came so far is void, stream
+	RunModel       = "run.model"       // Text: which model answers in place of another one, and why
 	StepChanged    = "step"            // kernel.StepView
 	MessageAdded   = "message"         // store.Message
 	ApprovalChange = "approval"        // security.Approval
@@ -38,6 +39,9 @@ const (
 	ProviderChange = "provider"        // kernel.Provider
 	JobChanged     = "job"             // kernel.Job
 	SeedChanged    = "seed"            // kernel.SeedInfo: a version was frozen, evaluated or given up
+	GroupCreated   = "group.created"   // string: the version of a seed on whose parts agents begin to work
+	GroupMember    = "group.member"    // store.Run: an agent of such a group has ended
+	AgentMessage   = "agent.message"   // a2a.Message: sent, read, answered or returned
 	Problem        = "problem"         // sys.Error: something that a person should know
 	Gap            = "gap"             // Missed: this reader lost that many events
 )

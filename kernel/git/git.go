@@ -310,16 +310,36 @@ func (r *Repo) Restore(name, revision string) error {
 	return r.Create(name, raw)
 }
 
+// neverCommitted fails when the history has commits, but none that is the newest.
+func (r *Repo) neverCommitted(repo *gogit.Repository) error {
+	all, err := repo.CommitObjects()
+	if err != nil {
+		return err
+	}
+	defer all.Close()
+	if _, err := all.Next(); errors.Is(err, io.EOF) {
+		return nil
+	}
+	return sys.Errorf(sys.CodeInternal, "The newest commit of the history is not known any more.")
+}
+
 // Verify reads every object that the newest commit reaches and compares each
 // with its name. It returns the files that differ from it or are missing.
 func (r *Repo) Verify(ctx context.Context) (changed []string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	repo, err := r.open()
-	if err != nil {
+	if _, err := r.open(); err != nil {
 		return nil, err
 	}
+	// Opened anew: what one that is open has read before it takes from its memory.
+	repo, err := gogit.PlainOpen(r.dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the history of %s: %w", r.dir, err)
+	}
 	known, err := tracked(repo)
+	if err == nil && len(known) == 0 {
+		err = r.neverCommitted(repo)
+	}
 	if err != nil {
 		return nil, err
 	}

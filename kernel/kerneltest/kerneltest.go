@@ -52,6 +52,7 @@ type settings struct {
 	noHelper  bool
 	home      string
 	folder    string
+	window    int
 }
 
 // Script plays the scenarios of a file instead of the bundled ones.
@@ -64,6 +65,9 @@ func Script(toml string) Option {
 		s.scenarios = list
 	}
 }
+
+// Window has the model hold so many tokens.
+func Window(tokens int) Option { return func(s *settings) { s.window = tokens } }
 
 // With changes the kernel's options before it is opened.
 func With(change func(*kernel.Options)) Option {
@@ -99,6 +103,7 @@ func Open(t testing.TB, options ...Option) *Kernel {
 	k.opts = kernel.Options{
 		Home: s.home, Version: "test", Tools: tools.New, Catalogue: tools.Catalogue(), NoDiscovery: true,
 		Log:      slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Sleep:    waking{},
 		LoginEnv: func(context.Context) ([]string, error) { return os.Environ(), nil },
 		Env: func(name string) string {
 			return map[string]string{"OXIOS_BASE_URL": k.URL, "OXIOS_API_KEY": "test-key-0123456789", "OXIOS_MODEL": Model}[name]
@@ -117,6 +122,11 @@ func Open(t testing.TB, options ...Option) *Kernel {
 			t.Fatal(err)
 		}
 	}
+	if s.window > 0 {
+		if err := os.WriteFile(filepath.Join(s.home, "models.toml"), fmt.Appendf(nil, "[[model]]\nid = %q\ncontext = %d\n", Model, s.window), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if s.change != nil {
 		s.change(&k.opts)
 	}
@@ -124,6 +134,12 @@ func Open(t testing.TB, options ...Option) *Kernel {
 	t.Cleanup(k.Stop)
 	return k
 }
+
+// waking is a computer that never sleeps: a test leaves the machine's alone.
+type waking struct{}
+
+func (waking) Hold(string) (func(), error) { return func() {}, nil }
+func (waking) Check() error                { return nil }
 
 func (k *Kernel) start(run bool) {
 	k.t.Helper()

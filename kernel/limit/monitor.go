@@ -35,8 +35,9 @@ type Sample struct {
 	CPU             float64   `json:"cpu"`              // percent of all processors, since the sample before
 	MemoryTotal     uint64    `json:"memory_total"`     // bytes
 	MemoryAvailable uint64    `json:"memory_available"` // bytes that programs can still get
-	DiskFree        uint64    `json:"disk_free"`        // bytes on the disk of the home
-	Agents          int       `json:"agents"`           // runs at work
+	DiskTotal       uint64    `json:"disk_total"`       // bytes of the disk that the home is on
+	DiskFree        uint64    `json:"disk_free"`
+	Agents          int       `json:"agents"` // runs at work
 }
 
 // Monitor watches the machine's load, and keeps an hour of it.
@@ -51,13 +52,14 @@ type Monitor struct {
 	last    reading // what processors had done at the newest sample
 	ring    []Sample
 	watched time.Time // when somebody looked last
+	tried   time.Time // when it was sampled last, also in vain
 }
 
 // reading is what the system says at one moment.
 type reading struct {
 	busy, total             float64 // seconds of all processors since the start
 	memoryTotal, memoryLeft uint64
-	diskFree                uint64
+	diskTotal, diskFree     uint64
 }
 
 // NewMonitor returns a monitor of the machine and of the disk of dir. agents
@@ -78,8 +80,10 @@ func (m *Monitor) Run(ctx context.Context) error {
 		case <-m.kick:
 		}
 		// A system that says nothing of itself is not overloaded; it is asked again.
-		_ = m.sample(ctx)
-		timer.Reset(m.pause())
+		if m.due() <= 0 {
+			_ = m.sample(ctx)
+		}
+		timer.Reset(max(m.due(), time.Second))
 	}
 }
 
@@ -91,37 +95,61 @@ func (m *Monitor) Wake() {
 	}
 }
 
-func (m *Monitor) pause() time.Duration {
+// due is how long the next sample has time, however often somebody looks: what
+// is kept is evenly spaced.
+func (m *Monitor) due() time.Duration {
+	agents := m.agents()
 	m.mu.Lock()
-	watched := m.clock.Now().Sub(m.watched) < idleSample
-	m.mu.Unlock()
-	if watched || m.agents() > 0 {
-		return everySample
+	defer m.mu.Unlock()
+	pause, now := idleSample, m.clock.Now()
+	if agents > 0 || now.Sub(m.watched) < idleSample {
+		pause = everySample
 	}
-	return idleSample
+	n := len(m.ring)
+	if n == 0 || now.Before(m.ring[n-1].At) { // or the clock was set back
+		if m.tried.IsZero() {
+			return 0
+		}
+		return pause - now.Sub(m.tried).Abs()
+	}
+	return pause - now.Sub(m.ring[n-1].At)
 }
 
-// sample adds a sample, unless the newest one is younger than a second.
+// sample adds a sample to those that are kept.
 func (m *Monitor) sample(ctx context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := m.clock.Now()
-	if n := len(m.ring); n > 0 && now.Sub(m.ring[n-1].At).Abs() < time.Second {
-		return nil
-	}
-	r, err := m.read(ctx, m.dir)
+	m.tried = m.clock.Now()
+	s, r, err := m.now(ctx)
 	if err != nil {
 		return err
-	}
-	s := Sample{At: now, MemoryTotal: r.memoryTotal, MemoryAvailable: r.memoryLeft, DiskFree: r.diskFree, Agents: m.agents()}
-	if past := r.total - m.last.total; m.last.total > 0 && past > 0 {
-		s.CPU = min(max(100*(r.busy-m.last.busy)/past, 0), 100)
 	}
 	m.last = r
 	if m.ring = append(m.ring, s); len(m.ring) > keptSamples {
 		m.ring = append(m.ring[:0], m.ring[1:]...)
 	}
 	return nil
+}
+
+// now reads the machine. The caller holds the lock.
+func (m *Monitor) now(ctx context.Context) (Sample, reading, error) {
+	r, err := m.read(ctx, m.dir)
+	if err != nil {
+		return Sample{}, r, err
+	}
+	s := Sample{At: m.clock.Now(), MemoryTotal: r.memoryTotal, MemoryAvailable: r.memoryLeft, DiskTotal: r.diskTotal, DiskFree: r.diskFree, Agents: m.agents()}
+	if past := r.total - m.last.total; m.last.total > 0 && past > 0 {
+		s.CPU = min(max(100*(r.busy-m.last.busy)/past, 0), 100)
+	}
+	return s, r, nil
+}
+
+// Now reads the machine, without anything of it being kept.
+func (m *Monitor) Now(ctx context.Context) (Sample, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, _, err := m.now(ctx)
+	return s, err
 }
 
 // Look returns what is known of the past hour, the oldest first, with the load
@@ -131,18 +159,23 @@ func (m *Monitor) Look(ctx context.Context) ([]Sample, error) {
 	m.watched = m.clock.Now()
 	m.mu.Unlock()
 	m.Wake()
-	if err := m.sample(ctx); err != nil {
-		return nil, err
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	moment, _, err := m.now(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var out []Sample
 	for _, s := range m.ring {
 		if m.clock.Now().Sub(s.At) <= time.Hour {
 			out = append(out, s)
 		}
 	}
-	return out, nil
+	// A moment after the newest one nothing more is known, and less of the processors.
+	if n := len(out); n > 0 && moment.At.Sub(out[n-1].At).Abs() < time.Second {
+		return out, nil
+	}
+	return append(out, moment), nil
 }
 
 // Overloaded reports whether the processors have been busy for half a minute, or
@@ -183,7 +216,7 @@ func readMachine(ctx context.Context, dir string) (reading, error) {
 	}
 	usage, derr := disk.UsageWithContext(ctx, dir)
 	if derr == nil {
-		r.diskFree = usage.Free
+		r.diskTotal, r.diskFree = usage.Total, usage.Free
 	}
 	return r, errors.Join(err, merr, derr)
 }

@@ -29,6 +29,10 @@ const maxRetryAfter = 30 * time.Second
 // a certificate.
 var ErrUnreachable = errors.New("the endpoint cannot be reached")
 
+// ErrTrouble is the cause of a failure that the endpoint calls its own: it is
+// overloaded, or broken, whatever it is asked.
+var ErrTrouble = errors.New("the endpoint has trouble of its own")
+
 // fault is a failure on its way out: the sentence for the reader, and what the
 // retry loop needs to know.
 type fault struct {
@@ -238,7 +242,7 @@ func (c *Client) judge(status int, after time.Duration, model, words, low string
 		return c.fault(sys.CodeProvider, false, "Choose a model that can use tools, or switch the tools off.", "The model %s cannot use tools.%s", model, said)
 	case status >= 500 || containsAny(low, "overloaded"):
 		f := c.fault(sys.CodeProvider, true, "Try again in a minute, or choose another provider.", "%s has trouble of its own%s.%s", who, statusText(status), said)
-		f.after = min(after, maxRetryAfter)
+		f.after, f.told.Err = min(after, maxRetryAfter), ErrTrouble
 		return f
 	}
 	return c.fault(sys.CodeProvider, false, "Correct the request, or choose another model.", "%s rejected the request%s.%s", who, statusText(status), said)

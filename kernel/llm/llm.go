@@ -85,8 +85,18 @@ type Response struct {
 	FinishReason string        `json:"finish_reason"`
 	Usage        Usage         `json:"usage"`
 	Model        string        `json:"model"` // as the server names it
+	Stand        *Stand        `json:"stand,omitempty"`
 	FirstToken   time.Duration `json:"first_token"`
 	Total        time.Duration `json:"total"`
+}
+
+// Stand names the model that answered in place of the one that was wanted. Only
+// a caller that may ask several sets it; nil: the one that was wanted answered.
+type Stand struct {
+	Provider string    `json:"provider"`
+	Model    string    `json:"model"`
+	Demo     bool      `json:"demo,omitempty"` // it is the scripted endpoint
+	Why      sys.Words `json:"why,omitzero"`   // why it took the place, said once
 }
 
 // Delta is a piece of an answer while it streams. One field is set.
@@ -95,6 +105,7 @@ type Delta struct {
 	Reasoning string    `json:"reasoning,omitempty"`
 	Tool      string    `json:"tool,omitempty"` // the name of a tool call that begins
 	Retry     sys.Words `json:"retry,omitzero"` // a new attempt began, what came so far is void, and why
+	Stand     sys.Words `json:"stand,omitzero"` // another model answers from now on, and why
 }
 
 // Provider is one endpoint.

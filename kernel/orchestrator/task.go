@@ -127,15 +127,21 @@ type Outcome struct {
 }
 
 // Evaluate finds out which criteria of the seed hold: by their checks first,
-// then in at most one call of a judge. last says that the run cannot go on.
-func (t *Task) Evaluate(ctx context.Context, c Checker, judge ouroboros.Model, of ouroboros.Material, last bool) (Outcome, error) {
+// then in at most one call of a judge. Those of a share that was not done do
+// not hold. last says that the run cannot go on.
+func (t *Task) Evaluate(ctx context.Context, c Checker, judge ouroboros.Model, of ouroboros.Material, shares []Share, last bool) (Outcome, error) {
 	seed, ok := t.Seed()
 	if !ok {
 		return Outcome{}, sys.Errorf(sys.CodeInternal, "There is no task to evaluate.")
 	}
 	results := make([]ouroboros.Result, len(seed.Criteria))
 	var undecided []int
+	lost := lost(seed, shares)
 	for i, criterion := range seed.Criteria {
+		if r, ok := lost[i]; ok {
+			results[i] = r
+			continue
+		}
 		if criterion.Check == nil {
 			undecided = append(undecided, i)
 			continue
@@ -169,6 +175,21 @@ func (t *Task) Evaluate(ctx context.Context, c Checker, judge ouroboros.Model, o
 		o.Text = fmt.Sprintf("(Oxios: the evaluation did not pass, and the run has ended.\n%s)", o.Said)
 	}
 	return o, nil
+}
+
+// lost are the criteria of shares that were not done.
+func lost(s ouroboros.Seed, shares []Share) map[int]ouroboros.Result {
+	out := map[int]ouroboros.Result{}
+	for _, one := range shares {
+		if !one.Missed() {
+			continue
+		}
+		why := sys.Say("The agent that worked on it did not finish: %s", one.Failed)
+		for _, i := range one.Criteria {
+			out[i] = ouroboros.Result{Criterion: s.Criteria[i].Text, How: ouroboros.HowAgent, Evidence: why.EN, EvidenceKO: why.KO}
+		}
+	}
+	return out
 }
 
 // unjudged are criteria that a judge could not be asked about.

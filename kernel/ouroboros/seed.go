@@ -76,6 +76,7 @@ const (
 	HowCommand = "command"
 	HowFile    = "file"
 	HowJudge   = "judge"
+	HowAgent   = "agent" // the agent that worked on it did not finish
 )
 
 // PassScore is the score that an evaluation needs besides every criterion.

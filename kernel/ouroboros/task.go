@@ -40,7 +40,7 @@ type Task struct {
 type Criterion struct {
 	Text  string `json:"text" jsonschema:"what must hold, in one sentence"`
 	Check *Check `json:"check,omitempty" jsonschema:"how Oxios finds out by itself; without it a model judges"`
-	After []int  `json:"after,omitempty" jsonschema:"numbers of the criteria, from 1, that must hold before this one can be worked on"`
+	After []int  `json:"after,omitempty" jsonschema:"numbers of the criteria, from 1, that must hold before this one can be worked on; those that need none are given to agents that work at the same time, if they are many"`
 }
 
 // Check is a command, which must end with 0, or a file, which must be there and

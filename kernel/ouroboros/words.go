@@ -21,13 +21,58 @@ func (s Seed) Begun() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The task is agreed on as seed %s. Work on it now, with your tools. When you answer without a tool call, Oxios evaluates these criteria:\n", s.Name())
 	for i, c := range s.Criteria {
-		fmt.Fprintf(&b, "%d. %s (%s)\n", i+1, c.Text, c.Check.about())
+		fmt.Fprintf(&b, "%d. %s\n", i+1, c)
 	}
+	b.WriteString(s.Known())
+	return strings.TrimSpace(b.String())
+}
+
+// Known is what the person said about a seed, a line each, as a model reads it.
+func (s Seed) Known() string {
+	var b strings.Builder
 	for _, g := range s.Answers {
 		fmt.Fprintf(&b, "The person answered “%s”: %s\n", g.Question, g.Answer)
 	}
 	for _, a := range s.Assumptions {
 		fmt.Fprintf(&b, "The person left this open and said to assume: “%s”. Choose what is usual, and say what you assumed.\n", a)
+	}
+	return b.String()
+}
+
+// String is a criterion and how it is found out, as a model reads it.
+func (c Criterion) String() string { return fmt.Sprintf("%s (%s)", c.Text, c.Check.about()) }
+
+// Path is the file that a check looks at, "" for none.
+func (c *Check) Path() string {
+	if c == nil {
+		return ""
+	}
+	return cleanPath(c.File)
+}
+
+// Whole is the seed with all that binds, for a model that has lost what it read
+// of it.
+func (s Seed) Whole() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Goal (seed %s): %s\n", s.Name(), s.Goal)
+	for _, c := range s.Constraints {
+		fmt.Fprintf(&b, "Constraint: %s\n", c)
+	}
+	b.WriteString("When you answer without a tool call, Oxios evaluates these criteria:\n")
+	for i, c := range s.Criteria {
+		fmt.Fprintf(&b, "%d. %s (%s)\n", i+1, c.Text, c.Check.about())
+	}
+	for _, name := range sortedKeys(s.Ontology) {
+		fmt.Fprintf(&b, "%s means: %s\n", name, s.Ontology[name])
+	}
+	for _, g := range s.Answers {
+		fmt.Fprintf(&b, "The person answered “%s”: %s\n", g.Question, g.Answer)
+	}
+	for _, a := range s.Assumptions {
+		fmt.Fprintf(&b, "The person left this open and said to assume: “%s”.\n", a)
+	}
+	for _, c := range s.Changes {
+		fmt.Fprintf(&b, "The last evaluation found that criterion %d does not hold: %s\n", c.Criterion, c.Evidence)
 	}
 	return strings.TrimSpace(b.String())
 }

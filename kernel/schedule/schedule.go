@@ -181,6 +181,18 @@ func (s *Scheduler) before(a, b *ticket, now time.Time) bool {
 	return (a.number < b.number) == (s.cfg.OldFirst || a.again)
 }
 
+// Raise gives the run id, which works, another priority: it counts when the run
+// takes its place again.
+func (s *Scheduler) Raise(id string, p Priority) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for slot := range s.working {
+		if slot.id == id {
+			slot.priority = p
+		}
+	}
+}
+
 // Release gives the place back. Doing it twice does nothing.
 func (p *Slot) Release() {
 	p.s.mu.Lock()

@@ -145,6 +145,12 @@ func (a *Audit) VerifyAll(ctx context.Context, home string) (AuditReport, error)
 	if err != nil || !r.OK {
 		return r, err
 	}
+	return a.VerifyArchives(ctx, home, r)
+}
+
+// VerifyArchives adds to the report of a good chain what was found in the
+// archives of the home.
+func (a *Audit) VerifyArchives(ctx context.Context, home string, r AuditReport) (AuditReport, error) {
 	archives, err := a.Archives(ctx, home)
 	r.Archived = len(archives)
 	for _, x := range archives {

@@ -127,6 +127,16 @@ const verifyReaders = 3
 // without a copy kept elsewhere. An error means that the chain could not be
 // read, not that it is bad.
 func (a *Audit) Verify(ctx context.Context) (AuditReport, error) {
+	r, _, err := a.VerifyAfter(ctx, Verified{})
+	return r, err
+}
+
+// Verified is how far a chain was found good. The zero value is its beginning.
+type Verified struct{ at position }
+
+// VerifyAfter is [Audit.Verify] of what follows an entry that was good, which
+// must still be there as it was, and returns how far the chain is good now.
+func (a *Audit) VerifyAfter(ctx context.Context, from Verified) (AuditReport, Verified, error) {
 	a.mu.Lock()
 	written := a.committed
 	a.mu.Unlock()
@@ -138,14 +148,51 @@ func (a *Audit) Verify(ctx context.Context) (AuditReport, error) {
 		}
 	}
 	c := newChain(now)
-	bad, problem, err := a.verifyPages(ctx, c, verifyPage)
+	var bad int64
+	var problem string
+	var err error
+	if from == (Verified{}) {
+		bad, problem, err = a.verifyPages(ctx, c, verifyPage)
+	} else {
+		bad, problem, err = a.verifyTail(ctx, c, from.at)
+	}
 	if err != nil {
-		return AuditReport{}, fmt.Errorf("verify the audit chain: %w", err)
+		return AuditReport{}, from, fmt.Errorf("verify the audit chain: %w", err)
 	}
 	if bad == 0 && c.seq < written.seq {
 		bad, problem = c.seq+1, fmt.Sprintf("Entry %d is missing: the end of the chain was cut off.", c.seq+1)
 	}
-	return c.report(bad, problem), nil
+	r := c.report(bad, problem)
+	if !r.OK || c.seq == 0 {
+		return r, from, nil
+	}
+	return r, Verified{c.link()}, nil
+}
+
+// verifyTail adds to c what follows an entry, page by page: it is little.
+func (a *Audit) verifyTail(ctx context.Context, c *chain, from position) (bad int64, problem string, err error) {
+	c.seq, c.hash, c.at = from.seq, from.hash, time.Unix(0, from.at).UTC()
+	// The first page takes the entry that it begins from as it is.
+	first, err := a.List(ctx, AuditQuery{From: from.seq, Limit: 1})
+	if err != nil {
+		return 0, "", err
+	}
+	if len(first) == 0 || first[0].Seq != from.seq || first[0].digest() != from.hash {
+		return c.seq, fmt.Sprintf("Entry %d was altered or taken away since it was verified.", c.seq), nil
+	}
+	for {
+		p := a.verifyPage(ctx, c.seq, verifyPage, c.now)
+		switch {
+		case p.err != nil:
+			return 0, "", p.err
+		case p.chain.from != c.link():
+			return c.seq, fmt.Sprintf("Entry %d was altered or taken away since it was verified.", c.seq), nil
+		}
+		c.join(p.chain)
+		if p.bad != 0 || p.rows < verifyPage {
+			return p.bad, p.problem, nil
+		}
+	}
 }
 
 // page is what was found in the entries of one page.
@@ -181,7 +228,12 @@ func (a *Audit) verifyPages(ctx context.Context, c *chain, size int64) (bad int6
 		})
 	}
 	for n := int64(0); ; n++ {
-		p := <-found[n%int64(workers)]
+		var p page
+		select {
+		case p = <-found[n%int64(workers)]:
+		case <-ctx.Done(): // nobody reads on then
+			return 0, "", context.Cause(ctx)
+		}
 		if p.err == nil && n > 0 && p.chain.from != c.link() {
 			p = a.verifyPage(ctx, n*size, size, c.now) // it was read before the page in front of it was complete
 		}

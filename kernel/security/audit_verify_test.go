@@ -2,6 +2,7 @@ package security
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -313,4 +314,19 @@ func TestLongChainIsVerifiedAcrossPages(t *testing.T) {
 	mustVerify(t, b.fresh(), AuditReport{OK: true, Entries: n})
 	b.exec(t, `DELETE FROM audit WHERE seq = ?`, verifyPage+1) // the first of the second page
 	mustVerify(t, b.fresh(), AuditReport{FirstBad: verifyPage + 1})
+}
+
+// The guardian verifies while the kernel may be told to end.
+func TestVerifyingEndsWhenItIsCanceledAtAnyMoment(t *testing.T) {
+	t.Parallel()
+	b := setupAudit(t)
+	b.fill(t, 200)
+	for i := range 100 {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Duration(i)*20*time.Microsecond, cancel)
+		if r, err := b.Verify(ctx); err == nil && !r.OK {
+			t.Errorf("got %+v, want a good chain or that it was canceled", r)
+		}
+		cancel()
+	}
 }

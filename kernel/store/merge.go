@@ -46,7 +46,7 @@ type MergeOptions struct {
 // with the schema. The audit chain is not merged: two chains do not make one. Nor
 // are the limits of runs: nothing that comes in can run.
 var mergedTables = []string{
-	"sessions", "messages", "runs", "steps", "queued", "changes", "approvals", "attachments", "attached", "seeds", "audit", "kv", "spend", "counters", "limits",
+	"sessions", "messages", "runs", "steps", "queued", "mail", "changes", "approvals", "attachments", "attached", "seeds", "audit", "kv", "spend", "counters", "limits",
 }
 
 // Merge adds what from has and this database lacks, and changes nothing that
@@ -115,6 +115,7 @@ func (m *merge) all() error {
 		{"seeds", theirs, "id, version", m.endSeed, nil},
 		{"changes", ofTheirRuns, "rowid", nil, nil},
 		{"queued", theirs, "rowid", nil, nil},
+		{"mail", theirs, "n", endMail, nil},
 		{"approvals", "(" + theirs + " OR " + ofTheirRuns + ")", "id", m.endApproval, nil},
 	} {
 		n, err := m.copy(part.table, part.where, part.order, string(ids), part.change)
@@ -277,6 +278,13 @@ func (m *merge) endApproval(r row) {
 func (m *merge) endSeed(r row) {
 	if r.text("state") == SeedActive {
 		r["state"] = SeedEnded
+	}
+}
+
+// endMail returns what nobody will read any more.
+func endMail(r row) {
+	if r.text("state") == MailWaiting {
+		r["state"] = MailReturned
 	}
 }
 

@@ -71,10 +71,19 @@ type Run struct {
 	Depth    int    `json:"depth"`             // forks above it: 0 for what a person started
 	MadeBy   string `json:"made_by,omitempty"` // the step of its parent that forked it
 	Orphan   bool   `json:"orphan,omitempty"`  // its parent ended before it did
+	Agents   int    `json:"agents,omitempty"`  // at most so many work on its task at once, itself and all forks included; 0 is no limit of its own
 	Paused   bool   `json:"paused,omitempty"`  // it begins no new step until a person lets it go on
+	Share    *Share `json:"share,omitempty"`   // what it was forked for, when that is a part of a seed
 
 	Attachments  []Attachment  `json:"attachments,omitempty"`  // of the message that started it
 	Instructions *Instructions `json:"instructions,omitempty"` // of its folder, as it was told them, without their text
+}
+
+// Share is a part of a seed that an agent of its own works on.
+type Share struct {
+	SeedID   string `json:"seed_id"`
+	Version  int    `json:"version"`
+	Criteria []int  `json:"criteria"` // their numbers, from 1
 }
 
 // Instructions are what a file of a folder tells the agents that work in it.
@@ -104,6 +113,7 @@ type RunPatch struct {
 	EndReason *string
 	Error     *sys.Error
 	Paused    *bool
+	Priority  *int
 
 	Instructions *Instructions
 }
@@ -114,23 +124,25 @@ type RunQuery struct {
 	ParentID  string
 	MadeBy    string // the step that forked it
 	PID       int64
-	Open      bool // only those that have not ended
-	Limit     int  // 50 by default, at most 500; open runs have no limit by default
+	Open      bool      // only those that have not ended
+	Since     time.Time // only those that have not ended before
+	Before    int64     // only those below this pid: the pid that a page ended with gives the next one
+	Limit     int       // 50 by default, at most 500; open runs have no limit by default
 }
 
 const runColumns = `id, pid, session_id, parent_id, after_id, copy_of, name, state, profile, folder, provider, model, mode, via, text,
 	created_at, started_at, ended_at, turns, cost_json, end_reason, error_json, attachments_json, instructions_json,
-	priority, depth, made_by, orphan, paused`
+	priority, depth, made_by, orphan, paused, share_json, agents`
 
 func scanRun(row scanner, more ...any) (Run, error) {
 	var r Run
-	var session, parent, cost, failure, attached, told sql.NullString
+	var session, parent, cost, failure, attached, told, share sql.NullString
 	var created int64
 	var started, ended sql.NullInt64
 	err := row.Scan(append([]any{
 		&r.ID, &r.PID, &session, &parent, &r.AfterID, &r.CopyOf, &r.Name, &r.State, &r.Profile, &r.Folder, &r.Provider, &r.Model, &r.Mode, &r.Via, &r.Text,
 		&created, &started, &ended, &r.Turns, &cost, &r.EndReason, &failure, &attached, &told,
-		&r.Priority, &r.Depth, &r.MadeBy, &r.Orphan, &r.Paused,
+		&r.Priority, &r.Depth, &r.MadeBy, &r.Orphan, &r.Paused, &share, &r.Agents,
 	}, more...)...)
 	if err != nil {
 		return Run{}, err
@@ -140,7 +152,7 @@ func scanRun(row scanner, more ...any) (Run, error) {
 		r.State = RunPaused
 	}
 	r.CreatedAt, r.StartedAt, r.EndedAt = FromMillis(created), fromNull(started), fromNull(ended)
-	if err := errors.Join(fromJSON(cost, &r.Cost), fromJSON(failure, &r.Error), fromJSON(attached, &r.Attachments), fromJSON(told, &r.Instructions)); err != nil {
+	if err := errors.Join(fromJSON(cost, &r.Cost), fromJSON(failure, &r.Error), fromJSON(attached, &r.Attachments), fromJSON(told, &r.Instructions), fromJSON(share, &r.Share)); err != nil {
 		return Run{}, fmt.Errorf("read run %s: %w", r.ID, err)
 	}
 	return r, nil
@@ -204,11 +216,17 @@ func (s *Store) insertRun(tx *Tx, r *Run) error {
 	if err != nil {
 		return err
 	}
+	var share any
+	if r.Share != nil {
+		if share, err = nullJSON(r.Share); err != nil {
+			return fmt.Errorf("encode a share: %w", err)
+		}
+	}
 	_, err = tx.Exec(`INSERT INTO runs (id, pid, session_id, parent_id, after_id, copy_of, name, state, profile, folder, provider, model, mode, via, text,
-		created_at, started_at, ended_at, turns, cost_json, end_reason, owner, attachments_json, instructions_json, priority, depth, made_by)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		created_at, started_at, ended_at, turns, cost_json, end_reason, owner, attachments_json, instructions_json, priority, depth, made_by, share_json, agents)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 		r.ID, r.PID, nullText(r.SessionID), nullText(r.ParentID), r.AfterID, r.CopyOf, r.Name, r.State, r.Profile, r.Folder, r.Provider, r.Model, r.Mode, r.Via, r.Text,
-		Millis(r.CreatedAt), nullMillis(r.StartedAt), nullMillis(r.EndedAt), r.Turns, cost, r.EndReason, s.ownerName(), attached, told, r.Priority, r.Depth, r.MadeBy)
+		Millis(r.CreatedAt), nullMillis(r.StartedAt), nullMillis(r.EndedAt), r.Turns, cost, r.EndReason, s.ownerName(), attached, told, r.Priority, r.Depth, r.MadeBy, share, r.Agents)
 	if err != nil {
 		return fmt.Errorf("save run: %w", err)
 	}
@@ -247,6 +265,12 @@ func (s *Store) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
 	}
 	if q.PID != 0 {
 		where, args = append(where, "pid = ?"), append(args, q.PID)
+	}
+	if !q.Since.IsZero() {
+		where, args = append(where, "(ended_at IS NULL OR ended_at >= ?)"), append(args, Millis(q.Since))
+	}
+	if q.Before != 0 {
+		where, args = append(where, "pid < ?"), append(args, q.Before)
 	}
 	n := limit(q.Limit)
 	if q.Open {
@@ -313,9 +337,9 @@ func (s *Store) UpdateRun(tx *Tx, id string, p RunPatch) error {
 	res, err := tx.Exec(`UPDATE runs SET state = coalesce(?, state), name = coalesce(?, name), provider = coalesce(?, provider), model = coalesce(?, model),
 		mode = coalesce(?, mode), started_at = coalesce(?, started_at), ended_at = CASE WHEN ? THEN NULL ELSE coalesce(?, ended_at) END,
 		turns = coalesce(?, turns), cost_json = coalesce(?, cost_json), end_reason = coalesce(?, end_reason), error_json = coalesce(?, error_json),
-		instructions_json = coalesce(?, instructions_json), paused = coalesce(?, paused)
+		instructions_json = coalesce(?, instructions_json), paused = coalesce(?, paused), priority = coalesce(?, priority)
 		WHERE id = ? AND (owner IN ('', ?) OR NOT `+openRuns+`)`,
-		p.State, p.Name, p.Provider, p.Model, p.Mode, nullMillis(p.StartedAt), reopened, nullMillis(p.EndedAt), p.Turns, cost, p.EndReason, failure, told, p.Paused,
+		p.State, p.Name, p.Provider, p.Model, p.Mode, nullMillis(p.StartedAt), reopened, nullMillis(p.EndedAt), p.Turns, cost, p.EndReason, failure, told, p.Paused, p.Priority,
 		id, owner)
 	return must(res, err, func() error {
 		var present int
@@ -396,6 +420,15 @@ func errTakenOver(runID string) error {
 func (s *Store) Orphan(tx *Tx, runID string) error {
 	_, err := tx.Exec("UPDATE runs SET orphan = 1 WHERE parent_id = ? AND "+openRuns, runID)
 	return err
+}
+
+// Together counts the open runs of the task that a run belongs to: the one
+// that a person started, and all that descend from it.
+func (s *Store) Together(tx *Tx, runID string) (n int, err error) {
+	err = tx.QueryRow(`WITH RECURSIVE up (id, parent_id) AS (SELECT id, parent_id FROM runs WHERE id = ? UNION SELECT r.id, r.parent_id FROM runs r JOIN up ON r.id = up.parent_id),
+		tree (id) AS (SELECT id FROM up WHERE parent_id IS NULL UNION SELECT r.id FROM runs r JOIN tree t ON r.parent_id = t.id)
+		SELECT count(*) FROM runs WHERE id IN tree AND `+openRuns, runID).Scan(&n)
+	return n, err
 }
 
 // TakeUp counts that a run is taken up after its process went down, and returns

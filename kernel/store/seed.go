@@ -26,6 +26,7 @@ type Seed struct {
 	State     string    `json:"state"`
 	Score     *float64  `json:"score"` // null until it is evaluated
 	CreatedAt time.Time `json:"created_at"`
+	MadeBy    string    `json:"made_by,omitempty"` // the step that began it
 }
 
 // SeedQuery selects versions of seeds, the newest first.
@@ -40,8 +41,8 @@ type SeedQuery struct {
 
 // InsertSeed saves a new version.
 func (s *Store) InsertSeed(tx *Tx, d Seed) error {
-	_, err := tx.Exec("INSERT INTO seeds (id, version, run_id, session_id, goal, ambiguity, state, score, created_at) VALUES (?,?,?,?,?,?,?,?,?)",
-		d.ID, d.Version, d.RunID, d.SessionID, d.Goal, d.Ambiguity, d.State, d.Score, Millis(d.CreatedAt))
+	_, err := tx.Exec("INSERT INTO seeds (id, version, run_id, session_id, goal, ambiguity, state, score, created_at, made_by) VALUES (?,?,?,?,?,?,?,?,?,?)",
+		d.ID, d.Version, d.RunID, d.SessionID, d.Goal, d.Ambiguity, d.State, d.Score, Millis(d.CreatedAt), d.MadeBy)
 	return err
 }
 
@@ -71,7 +72,7 @@ func (s *Store) Seeds(ctx context.Context, q SeedQuery) ([]Seed, error) {
 	}
 	all := []Seed{}
 	err := s.Read(ctx, func(tx *Tx) error {
-		rows, err := tx.Query("SELECT id, version, run_id, session_id, goal, ambiguity, state, score, created_at FROM seeds WHERE "+
+		rows, err := tx.Query("SELECT id, version, run_id, session_id, goal, ambiguity, state, score, created_at, made_by FROM seeds WHERE "+
 			strings.Join(where, " AND ")+" ORDER BY created_at DESC, id DESC, version DESC LIMIT ?", append(args, limit(q.Limit))...)
 		if err != nil {
 			return err
@@ -80,7 +81,7 @@ func (s *Store) Seeds(ctx context.Context, q SeedQuery) ([]Seed, error) {
 			var d Seed
 			var score sql.NullFloat64
 			var at int64
-			if err := rows.Scan(&d.ID, &d.Version, &d.RunID, &d.SessionID, &d.Goal, &d.Ambiguity, &d.State, &score, &at); err != nil {
+			if err := rows.Scan(&d.ID, &d.Version, &d.RunID, &d.SessionID, &d.Goal, &d.Ambiguity, &d.State, &score, &at, &d.MadeBy); err != nil {
 				return err
 			}
 			if score.Valid {

@@ -159,7 +159,7 @@ func (s *Store) UpdateSession(ctx context.Context, id string, p SessionPatch) (S
 }
 
 // DeleteSession removes a session with everything that was said and done in
-// it: messages, queue, runs, steps, file changes, approvals and its text in the index.
+// it: messages, queue, mail between its agents, runs, steps, file changes, approvals and its text in the index.
 // Audit entries and the spending stay. It fails with busy while a run of the
 // session is open.
 func (s *Store) DeleteSession(ctx context.Context, id string) error {
@@ -178,6 +178,7 @@ func (s *Store) deleteSession(tx *Tx, id string) error {
 		"DELETE FROM limits WHERE scope = 'run' AND id IN (SELECT id FROM runs WHERE session_id = ?)",
 		"DELETE FROM seeds WHERE session_id = ?",
 		"DELETE FROM queued WHERE session_id = ?",
+		"DELETE FROM mail WHERE session_id = ?",
 		"DELETE FROM messages WHERE session_id = ?",
 		"DELETE FROM runs WHERE session_id = ?",
 	} {

@@ -15,6 +15,8 @@ const (
 	StepModel   StepKind = "model"   // a call of a model
 	StepTool    StepKind = "tool"    // a call of a tool
 	StepMessage StepKind = "message" // something that was said to the run
+	StepNote    StepKind = "note"    // something that the kernel told it
+	StepContext StepKind = "context" // what came before is put shorter, so that the model's window holds it
 
 	// How a run's work is evaluated.
 	StepCheck      StepKind = "check"      // a command or a file that shows whether a criterion holds

@@ -52,6 +52,19 @@ func koreanAgents() [][2]string {
 		{"There is no place for a replay: %w.", "재현할 자리가 없습니다: %w."},
 		{"It is only tried.", "시험만 합니다."},
 
+		// The model's window.
+		{"Makes room: the conversation so far is summarised", "자리 마련: 지금까지의 대화를 요약하는 중"},
+		{"Made room: %s summarised", "자리 마련: %s 요약"},
+		{"Made room: %s listed, because the model could not be asked", "자리 마련: 모델에 물을 수 없어 %s 목록으로 정리"},
+		{"No room could be made", "자리를 마련하지 못함"},
+		{"The conversation was about to be summarised", "대화를 요약하려던 참"},
+		{"%d messages and %d tool results", "메시지 %d개와 도구 결과 %d개"},
+		{"%d messages", "메시지 %d개"},
+		{"one message", "메시지 1개"},
+		{"The conversation is too long for the window of %s, and it could not be put short enough. What was done is kept.", "대화가 %s이(가) 한 번에 읽을 수 있는 길이를 넘고, 충분히 줄일 수 없었습니다. 한 일은 남아 있습니다."},
+		{"The message is too long for the window of %s. Nothing was done, and the message is kept.", "메시지가 %s이(가) 한 번에 읽을 수 있는 길이를 넘습니다. 아무것도 하지 않았으며 메시지는 남아 있습니다."},
+		{"Go on in a new conversation with less in it, or choose a model with a larger window.", "내용을 줄여 새 대화에서 이어 가거나, 더 긴 대화를 읽는 모델을 고르세요."},
+
 		// The scheduler, and what goes on after a crash.
 		{"There is no priority %q.", "우선순위 %q은(는) 없습니다."},
 		{"Use low, normal, high or critical.", "low, normal, high, critical 중 하나를 쓰세요."},
@@ -60,5 +73,10 @@ func koreanAgents() [][2]string {
 		{"It took longer than the %d seconds that a run may take (max_run_time_s), so it was ended. What was done before is kept.", "실행이 쓸 수 있는 %d초(max_run_time_s)를 넘겨 끝냈습니다. 그 전에 한 일은 남아 있습니다."},
 		{"Oxios went down %d times while this run was at work, so it was not taken up again. All finished steps are kept.", "이 실행이 일하는 동안 Oxios가 %d번 꺼져서 다시 시작하지 않았습니다. 끝난 단계는 모두 남아 있습니다."},
 		{"Continue it if you know what was wrong, or ask for something else.", "원인을 안다면 이어서 하고, 아니면 다른 것을 부탁하세요."},
+		{"%d agents are asked for, but it must be from 1 to %d (max_children). Nothing was sent.", "에이전트 %d명을 요청했지만 1명에서 %d명까지여야 합니다(max_children). 아무것도 보내지 않았습니다."},
+		{"The person wants one agent for this task. Nothing was started.", "이 일에는 에이전트 하나만 쓰기로 했습니다. 아무것도 시작하지 않았습니다."},
+		{"At most %d agents may work on this task at once, and as many do. Nothing was started.", "이 일에는 한 번에 에이전트 %d명까지만 일할 수 있고, 이미 그만큼 일하고 있습니다. 아무것도 시작하지 않았습니다."},
+		{"Wait for one of them with action wait, then fork again; or do this part yourself.", "wait로 하나를 기다린 뒤 다시 나누거나, 이 부분은 직접 하세요."},
+		{"Another agent (%s) writes in %s too. Files may change while both are at work.", "다른 에이전트(%s)도 %s에 쓰고 있습니다. 둘이 일하는 동안 파일이 바뀔 수 있습니다."},
 	}
 }

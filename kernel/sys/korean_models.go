@@ -105,6 +105,19 @@ func koreanModels() [][2]string {
 		{"Wait a moment, or raise the limit in Settings, Models.", "잠시 기다리거나 설정의 모델에서 한도를 늘리세요."},
 		{"The limit of %d requests per minute for %s leaves no place before the time is over.", "1분에 %d번인 %s의 한도 때문에 제한 시간 안에 보낼 자리가 없습니다."},
 
+		// Fallbacks.
+		{"%s does not answer, so %s answers. %s", "%s이(가) 답하지 않아 %s이(가) 답합니다. %s"},
+		{"%s does not answer, so %s answers again. %s", "%s이(가) 답하지 않아 다시 %s이(가) 답합니다. %s"},
+		{"%s None of its fallbacks answered either. The last one: %s", "%s 대신 답할 모델도 모두 답하지 못했습니다. 마지막 모델: %s"},
+		{"%s cannot use tools.", "%s은(는) 도구를 쓸 수 없습니다."},
+		{"%s does not see pictures.", "%s은(는) 그림을 볼 수 없습니다."},
+		{"The provider %s is switched off.", "제공자 %s이(가) 꺼져 있습니다."},
+		{"config.toml says what answers in place of %s. Nothing was changed.", "%s 대신 답할 모델은 config.toml에 적혀 있습니다. 아무것도 바꾸지 않았습니다."},
+		{"Change it there.", "그 파일에서 바꾸세요."},
+		{"fallbacks names %q, but must name a model as provider/model", "fallbacks에 %q이(가) 있지만 모델은 제공자/모델로 적어야 합니다"},
+		{"fallbacks names %q twice for %s", "fallbacks에 %q이(가) %[2]s에 대해 두 번 적혀 있습니다"},
+		{"fallbacks names more than %d models for %s", "fallbacks에 %[2]s에 대해 모델이 %[1]d개보다 많이 적혀 있습니다"},
+
 		// Choosing a model.
 		{"A local server may have stopped: start it, or choose another model in Settings, Models.", "로컬 서버가 꺼졌을 수 있습니다. 서버를 켜거나 설정의 모델에서 다른 모델을 고르세요."},
 		{"There is no provider %q.", "제공자 %q이(가) 없습니다."},

@@ -32,6 +32,15 @@ func koreanTask() [][2]string {
 		{"There is no answer. Nothing was recorded.", "답이 없습니다. 아무것도 기록하지 않았습니다."},
 		{"Answer at least one question, or let the agent assume the rest and start.", "질문 하나에라도 답하거나, 나머지는 가정하고 시작하게 하세요."},
 
+		// Splitting.
+		{"The agent that worked on it did not finish: %s", "맡은 에이전트가 끝내지 못했습니다: %s"},
+		{"%d agents work on the parts", "에이전트 %d개가 부분을 맡아 일하는 중"},
+		{"it reached the limit of its turns", "차례 한도에 이르렀습니다"},
+		{"its own criteria do not hold", "스스로 정한 기준이 충족되지 않았습니다"},
+		{"it was stopped", "중지되었습니다"},
+		{"its answer was cut off", "답이 끊겼습니다"},
+		{"it ended as %s", "%s 상태로 끝났습니다"},
+
 		// Checking and judging.
 		{"Check: %s", "확인: %s"},
 		{"%s ended with %d", "%s 종료 코드 %d"},

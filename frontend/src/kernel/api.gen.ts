@@ -5,6 +5,102 @@ import type { Transport } from './transport';
 /** Action is what an audit entry is about. */
 export type Action = 'AgentSpawn' | 'AgentExit' | 'ToolCall' | 'ToolResult' | 'MemoryWrite' | 'MemoryRead' | 'ConfigChange' | 'SkillInstall' | 'CronTrigger' | 'GitCommit' | 'AccessDenied' | 'Other';
 
+/** AgentAsk is a question to another agent, or a small task. */
+export interface AgentAsk {
+  /** a run, its pid, or the name on its card */
+  to?: string;
+  text?: string;
+  /** default 300, at most 3600 */
+  timeout_s?: number;
+}
+
+/**
+ * Card says who an agent is and what it can be asked for. A run has one while
+ * it is live.
+ */
+export interface AgentCard {
+  /** the run */
+  id: string;
+  pid: number;
+  name: string;
+  /** its goal, shortened */
+  description: string;
+  /** the ids of its skills; served outside they are the tags of the card's skills */
+  capabilities: string[];
+  skills: AgentSkill[];
+  session_id: string;
+  parent_id?: string;
+  /** its rights */
+  profile: string;
+}
+
+/** Message is one message from an agent, or from the person, to another one. */
+export interface AgentMessage {
+  /** a short number of this home */
+  n: number;
+  id: string;
+  kind: Kind;
+  /** the run; "" is the person */
+  from?: string;
+  from_name: string;
+  /** the run; "" is the person */
+  to?: string;
+  to_name: string;
+  text: string;
+  payload: unknown;
+  /** by the kernel: end, failed or returned; "" by the sender */
+  made?: string;
+  /** the id of the message that it answers */
+  answers?: string;
+  /** an answer is expected */
+  asks?: boolean;
+  /** waiting, delivered, answered or returned */
+  state: string;
+  /** why it was returned */
+  problem?: KernelError;
+  session_id: string;
+  created_at: string;
+  delivered_at?: string;
+}
+
+/** AgentReply answers a message. */
+export interface AgentReply {
+  /** of the message, or its number */
+  id?: string;
+  text?: string;
+  summary?: string;
+}
+
+/** AgentSend is a message for another agent. */
+export interface AgentSend {
+  /** a run, its pid, or the name on its card */
+  to?: string;
+  /** task_delegation, status_update (the default), result_sharing, capability_query or handshake */
+  kind?: string;
+  /** what it says */
+  text?: string;
+  /** what it is about */
+  task_id?: string;
+  /** percent, of a status */
+  progress?: number;
+  /** of a result */
+  summary?: string;
+  /** of a capability_query */
+  required_capabilities?: string[];
+}
+
+/** Skill is one thing that an agent can do. */
+export interface AgentSkill {
+  id: string;
+  name: string;
+  name_ko?: string;
+  description: string;
+  /** other words for it */
+  tags: string[];
+  /** goal: it was started for this; tools: it has the tools for it */
+  source: string;
+}
+
 /** Amount is what was used, or may be. */
 export interface Amount {
   /** input and output together */
@@ -313,6 +409,36 @@ export interface Canary {
   advisory?: boolean;
 }
 
+/** CapabilityQuery asks which agents can do something. */
+export interface CapabilityQuery {
+  /** in words */
+  query?: string;
+  /** beside what the words ask for */
+  required_capabilities?: string[];
+}
+
+/** Capable is the answer to a [CapabilityQuery]. */
+export interface Capable {
+  /** what was understood */
+  required_capabilities: string[];
+  /** that have something of it, the fittest first */
+  agents: CapableAgent[];
+}
+
+/** CapableAgent is an agent that has something of what was asked for. */
+export interface CapableAgent {
+  card: AgentCard;
+  lacks: string[];
+}
+
+/** CardQuery selects cards. The zero value selects all that the caller may reach. */
+export interface CardQuery {
+  /** its id, its name, or words that ask for it */
+  capability?: string;
+  run_id?: string;
+  session_id?: string;
+}
+
 /**
  * Change is a change with its unified diff. A file that is not text, or whose
  * content was too large to keep, has none.
@@ -487,6 +613,38 @@ export interface DayCosts {
 /** Decision is what the permission table says about a call. */
 export type Decision = 'free' | 'notice' | 'ask' | 'never';
 
+/** Delegated says who has the task. */
+export interface Delegated {
+  run_id: string;
+  pid: number;
+  name: string;
+  /** it was started for this */
+  forked: boolean;
+  /** the task as it was handed over */
+  message: AgentMessage;
+  /** when it was waited for */
+  result?: AgentMessage;
+}
+
+/** Delegation is a task for whoever fits it. */
+export interface Delegation {
+  /** with all that is to be known */
+  task?: string;
+  /** what it takes; default what follows from the task */
+  capabilities?: string[];
+  /** of the agent that is started, if one is */
+  name?: string;
+  /** of that one, inside the delegator's */
+  folder?: string;
+  /** of that one, default worker */
+  profile?: string;
+  priority?: string;
+  /** for the result; else it comes as a message */
+  wait?: boolean;
+  /** of the waiting, default 300, at most 3600 */
+  timeout_s?: number;
+}
+
 /** Deletion says what goes with a conversation, and what remains of it. */
 export interface Deletion {
   id: string;
@@ -526,6 +684,17 @@ export interface DoctorReport {
   system: string;
   isolation: Isolation;
   checks: Check[];
+}
+
+/**
+ * Dropped is what a conversation lost when room was made: it stays in the
+ * journal.
+ */
+export interface Dropped {
+  messages: number;
+  /** of tools */
+  results: number;
+  bytes: number;
 }
 
 /** EditArgs replaces text in a file. Old must occur exactly once, unless All. */
@@ -593,6 +762,33 @@ export interface ExecResult {
   note?: string;
 }
 
+/** Fallback is one model that answers in place of another one. */
+export interface Fallback {
+  provider: string;
+  provider_name: string;
+  model: string;
+  local: boolean;
+  /** what is said goes to another provider than that of the model */
+  crosses: boolean;
+  /** why it cannot answer now */
+  problem?: Words;
+}
+
+/**
+ * Fallbacks are the models that answer in place of one that cannot, in their
+ * order. Nothing but such a list lets a conversation go to another provider.
+ */
+export interface Fallbacks {
+  provider: string;
+  provider_name: string;
+  model: string;
+  /** it runs on this machine */
+  local: boolean;
+  /** config: written in config.toml, and changed there; window */
+  source: string;
+  then: Fallback[];
+}
+
 /** FileEffect says what became of a file. */
 export interface FileEffect {
   path: string;
@@ -644,6 +840,20 @@ export interface FindResult {
   note?: string;
 }
 
+/** Finding is something that the guardian found, and that still holds. */
+export interface Finding {
+  /** audit, workspace, database, disk or load */
+  kind: string;
+  /** the person hears of it; otherwise it stands in the audit record alone */
+  bad: boolean;
+  /** when it was found */
+  since: string;
+  message: string;
+  message_ko?: string;
+  hint?: string;
+  hint_ko?: string;
+}
+
 /** Folder is a folder as somebody who chooses one sees it. */
 export interface Folder {
   /** absolute */
@@ -686,7 +896,7 @@ export interface Fork {
   folder?: string;
   /** default worker; never wider than its parent's */
   profile?: string;
-  /** low, normal (the default), high or critical; never above its parent's */
+  /** low, normal, high or critical; never above its parent's, and by default its parent's but at least normal */
   priority?: string;
   /** of its parent's provider; default its parent's */
   model?: string;
@@ -740,12 +950,50 @@ export interface GrepResult {
 }
 
 /**
+ * Held is what keeps runs from going on: a limit that is reached, or a provider
+ * that has not been reached for a minute. Runs that wait for the same are told
+ * as one, and it is gone when none of them waits any more.
+ */
+export interface Held {
+  /** the same as long as it lasts */
+  id: string;
+  /** limit or provider */
+  kind: string;
+  /** the first of them waits */
+  since: string;
+  /** the newest 50 of them */
+  runs: HeldRun[];
+  /** how many there are */
+  count: number;
+  message: string;
+  message_ko?: string;
+  /** what lets them go on */
+  hint?: string;
+  hint_ko?: string;
+  /** of the provider */
+  name?: string;
+  /** the limit, as the run that needs most of it found it */
+  reached?: Reached;
+}
+
+/** HeldRun is a run that waits for something that is [Held]. */
+export interface HeldRun {
+  run_id: string;
+  session_id: string;
+  name: string;
+}
+
+/**
  * Inbox is what waits for the person, and how runs ended that they have not
  * seen yet.
  */
 export interface Inbox {
   /** the one that has waited longest first */
   waiting: Approval[];
+  /** limits and providers that runs wait for, the first one first */
+  held: Held[];
+  /** what the guardian found that the person should see to */
+  findings: Finding[];
   /** failed or interrupted, the last one first */
   failed: InboxRun[];
   /** the last one first */
@@ -840,6 +1088,9 @@ export interface Killed {
   runs: number;
 }
 
+/** Kind says what a message is. */
+export type Kind = 'task_delegation' | 'status_update' | 'result_sharing' | 'capability_query' | 'handshake';
+
 /** KnownFolder is a folder of which the person said whether they trust it. */
 export interface KnownFolder {
   /** absolute, links followed */
@@ -872,6 +1123,15 @@ export interface LsResult {
   /** also of those that are left out */
   total: number;
   truncated: boolean;
+}
+
+/** MailQuery selects messages between agents, the newest first. */
+export interface MailQuery {
+  /** from it or to it */
+  run_id?: string;
+  session_id?: string;
+  /** default 100, at most 500 */
+  limit?: number;
 }
 
 /** MentionArgs says what a person writes behind an @. */
@@ -1054,8 +1314,16 @@ export interface Process {
 export interface ProcessQuery {
   all?: boolean;
   session_id?: string;
-  /** default 100 */
+  /** the step that forked them */
+  made_by?: string;
+  /** 50 by default, at most 500; those that have not ended are listed all */
   limit?: number;
+  /**
+   * With All: only those that have not ended before, and only those below a
+   * pid. The pid that a page ends with gives the next page.
+   */
+  since?: string;
+  before?: number;
 }
 
 /** Provider is an endpoint as the settings show it. It never holds a key. */
@@ -1152,6 +1420,8 @@ export interface Reached {
   used: number;
   /** what the next call may take at most */
   needs: number;
+  /** it waits */
+  since: string;
   /** in one sentence */
   message: string;
   message_ko?: string;
@@ -1234,8 +1504,14 @@ export interface ReplayQuery {
 /** ResourceView is how loaded the machine is, and was in the past hour. */
 export interface ResourceView {
   now: Sample;
-  /** work that can wait should wait */
+  /** agents of low priority wait */
   overloaded: boolean;
+  /** agents that have a place */
+  running: number;
+  /** agents that wait for one */
+  queued: number;
+  /** how many places there are */
+  at_once: number;
   /** the oldest first, every ten seconds while agents work or somebody looks */
   history: Sample[];
 }
@@ -1276,6 +1552,17 @@ export interface RestoreReport {
   took_ms: number;
 }
 
+/** RoomView is what came of making room in a model's window. */
+export interface RoomView {
+  /** tokens */
+  before: number;
+  after: number;
+  window: number;
+  dropped: Dropped;
+  /** no model summarised */
+  mechanical?: boolean;
+}
+
 /** Run is one run of an agent: what a message started, or a fork. */
 export interface Run {
   id: string;
@@ -1313,8 +1600,12 @@ export interface Run {
   made_by?: string;
   /** its parent ended before it did */
   orphan?: boolean;
+  /** at most so many work on its task at once, itself and all forks included; 0 is no limit of its own */
+  agents?: number;
   /** it begins no new step until a person lets it go on */
   paused?: boolean;
+  /** what it was forked for, when that is a part of a seed */
+  share?: Share;
   /** of the message that started it */
   attachments?: Attachment[];
   /** of its folder, as it was told them, without their text */
@@ -1397,7 +1688,8 @@ export interface Sample {
   memory_total: number;
   /** bytes that programs can still get */
   memory_available: number;
-  /** bytes on the disk of the home */
+  /** bytes of the disk that the home is on */
+  disk_total: number;
   disk_free: number;
   /** runs at work */
   agents: number;
@@ -1463,6 +1755,8 @@ export interface SeedInfo {
   /** null until it is evaluated */
   score?: number | null;
   created_at: string;
+  /** the step that began it */
+  made_by?: string;
 }
 
 /** SeedQuery selects versions of seeds, the newest first. */
@@ -1477,12 +1771,24 @@ export interface SeedQuery {
   limit?: number;
 }
 
+/** SeedShare is a part of a version of a seed, and the agent that works on it. */
+export interface SeedShare {
+  /** their numbers, from 1 */
+  criteria: number[];
+  run_id: string;
+  pid: number;
+  name: string;
+  state: RunState;
+}
+
 /** SeedVersion is one version of a seed, and what came of it. */
 export interface SeedVersion {
   info: SeedInfo;
   seed: Seed;
   /** null until it was evaluated */
   evaluation?: Evaluation | null;
+  /** the agents that work on parts of it; none when it was not split */
+  shares: SeedShare[];
 }
 
 /** SeedView is a seed with all its versions, the oldest first. */
@@ -1493,6 +1799,19 @@ export interface SeedView {
   history: Commit[];
   /** how often it may evolve */
   most: number;
+}
+
+/** Sender says which message of another agent a step is. */
+export interface Sender {
+  id: string;
+  n: number;
+  /** the run; "" is the person */
+  from: string;
+  name: string;
+  kind: string;
+  answers?: string;
+  /** by the kernel: end, failed or returned */
+  made?: string;
 }
 
 /**
@@ -1569,6 +1888,14 @@ export interface SessionView {
   origin?: Origin;
 }
 
+/** Share is a part of a seed that an agent of its own works on. */
+export interface Share {
+  seed_id: string;
+  version: number;
+  /** their numbers, from 1 */
+  criteria: number[];
+}
+
 /**
  * ShellArgs is a command line for the shell. It runs without a terminal and
  * with empty input.
@@ -1585,6 +1912,19 @@ export interface ShellArgs {
   network?: boolean;
   /** what the caller says it is for */
   reason?: string;
+}
+
+/**
+ * Stand names the model that answered in place of the one that was wanted. Only
+ * a caller that may ask several sets it; nil: the one that was wanted answered.
+ */
+export interface Stand {
+  provider: string;
+  model: string;
+  /** it is the scripted endpoint */
+  demo?: boolean;
+  /** why it took the place, said once */
+  why?: Words;
 }
 
 /** Status is the kernel's state at a glance. */
@@ -1616,13 +1956,17 @@ export interface Status {
   demo: boolean;
   /** providers elsewhere that runs wait for */
   offline?: Offline[];
+  /** what keeps runs from going on, for the person to hear of */
+  held?: Held[];
+  /** of the guardian, the first one first */
+  findings?: Finding[];
   /** of the machine, 0 when it cannot be told */
   memory_mb: number;
   problem?: KernelError;
 }
 
 /** StepKind says what a step does. */
-export type StepKind = 'model' | 'tool' | 'message' | 'check' | 'judge' | 'evaluation';
+export type StepKind = 'model' | 'tool' | 'message' | 'note' | 'context' | 'check' | 'judge' | 'evaluation';
 
 /** StepState says how far a step has come. */
 export type StepState = 'proposed' | 'waiting' | 'started' | 'closed';
@@ -1643,9 +1987,9 @@ export interface StepView {
   title_ko?: string;
   /** model: what it said; message: the message */
   text?: string;
-  /** model: its reasoning */
+  /** model: its reasoning; context: why it did not go as it should */
   detail?: string;
-  /** tool: what the model read */
+  /** tool: what the model read; context: what stands in place of what was dropped */
   output?: string;
   /** tool: why it failed */
   error?: KernelError;
@@ -1654,6 +1998,10 @@ export interface StepView {
   context?: number;
   /** of a model call */
   cost?: Cost;
+  /** model: which one answered in place of the run's */
+  stand?: Stand;
+  /** context: what came of it */
+  room?: RoomView;
   approval_id?: string;
   audit_seq?: number;
   proposed_at: string;
@@ -1661,6 +2009,8 @@ export interface StepView {
   closed_at?: string;
   /** message: what came with it */
   attachments?: Attachment[];
+  /** message: the agent that wrote it */
+  agent?: Sender;
 }
 
 /**
@@ -1724,6 +2074,13 @@ export interface Submit {
    * that run's limit.
    */
   max_usd?: number;
+  /**
+   * Agents is how many agents may work on the message at once, the one that
+   * answers and all that it forks included: 1 forks none. 0 leaves it to the
+   * configuration (max_children). A message that joins a run keeps that of
+   * the run.
+   */
+  agents?: number;
 }
 
 /** Submitted says what became of a message. */
@@ -1955,7 +2312,7 @@ export interface AgentsAPI {
    * branch.
    */
   continue(runID: string): Promise<Submitted>;
-  /** List is ps: the runs that have not ended, oldest first, or all of them. */
+  /** List is ps: the runs that have not ended, or all of them, the newest first. */
   list(q: ProcessQuery): Promise<Process[]>;
   /** Run returns one run with its steps and what it changed. */
   run(id: string): Promise<RunView>;
@@ -2168,6 +2525,55 @@ export interface ExecAPI {
   edit(in_: EditArgs): Promise<FileEffect>;
 }
 
+/**
+ * A2AAPI holds the calls about the cards of agents and the messages between
+ * them.
+ */
+export interface A2AAPI {
+  /**
+   * Cards lists the cards of live agents, the oldest first: the person sees all,
+   * an agent those that it may reach, and its own.
+   */
+  cards(q: CardQuery): Promise<AgentCard[]>;
+  /**
+   * Query says which agents can do something. The kernel answers from their
+   * cards, so that none of them is disturbed.
+   */
+  query(q: CapabilityQuery): Promise<Capable>;
+  /**
+   * Messages lists what agents said to each other: to the person all of it, to an
+   * agent what it and those that it has forked sent and got.
+   */
+  messages(q: MailQuery): Promise<AgentMessage[]>;
+  /**
+   * Send puts a message into the queue of another agent, which reads it before
+   * its next model call. A task or a question expects an answer, which comes as a
+   * message. One that the receiver did not come to read comes back.
+   */
+  send(m: AgentSend): Promise<AgentMessage>;
+  /**
+   * Reply answers a message that the caller has read. Whoever waits for the
+   * answer gets it at once, any other sender before its next model call.
+   */
+  reply(r: AgentReply): Promise<AgentMessage>;
+  /**
+   * Delegate hands a task to a live agent of the caller's tree that was started
+   * for such work, and starts a child of the caller where there is none. Nobody
+   * gets a task who has more rights than the caller, works in another mode or
+   * outside its folder, has started the caller, or waits for it. The result is
+   * what that agent replies, or says at its end.
+   */
+  delegate(d: Delegation): Promise<Delegated>;
+  /**
+   * Ask sends a message and waits for its answer; meanwhile the caller's run gives
+   * its place to others. It fails with timeout when none came in time: then the
+   * answer comes as a message. It fails with conflict when the other one ended
+   * before it read or answered, and, before anything is sent, when the other one
+   * waits for the caller.
+   */
+  ask(q: AgentAsk): Promise<AgentMessage>;
+}
+
 /** InfraAPI holds the calls about events, configuration, models and health. */
 export interface InfraAPI {
   /**
@@ -2216,6 +2622,14 @@ export interface InfraAPI {
    * models and the programs that agents use.
    */
   doctor(): Promise<DoctorReport>;
+  /** Fallbacks lists the models for which others answer when they cannot. */
+  fallbacks(): Promise<Fallbacks[]>;
+  /**
+   * SetFallbacks says which models answer in place of one that cannot, in their
+   * order, each as "provider/model"; none: nobody does. It is the person's consent
+   * that a conversation with the model goes on with them, wherever they are.
+   */
+  setFallbacks(provider: string, model: string, then: string[]): Promise<Fallbacks[]>;
   /** Status returns the kernel's state at a glance. */
   status(): Promise<Status>;
   /**
@@ -2309,6 +2723,7 @@ export interface Kernel {
   agents: AgentsAPI;
   security: SecurityAPI;
   exec: ExecAPI;
+  a2a: A2AAPI;
   infra: InfraAPI;
 }
 
@@ -2386,6 +2801,15 @@ export function makeKernel(t: Transport): Kernel {
       write: (in_) => t.call('exec.write', [in_]) as Promise<FileEffect>,
       edit: (in_) => t.call('exec.edit', [in_]) as Promise<FileEffect>,
     },
+    a2a: {
+      cards: (q) => t.call('a2a.cards', [q]) as Promise<AgentCard[]>,
+      query: (q) => t.call('a2a.query', [q]) as Promise<Capable>,
+      messages: (q) => t.call('a2a.messages', [q]) as Promise<AgentMessage[]>,
+      send: (m) => t.call('a2a.send', [m]) as Promise<AgentMessage>,
+      reply: (r) => t.call('a2a.reply', [r]) as Promise<AgentMessage>,
+      delegate: (d) => t.call('a2a.delegate', [d]) as Promise<Delegated>,
+      ask: (q) => t.call('a2a.ask', [q]) as Promise<AgentMessage>,
+    },
     infra: {
       autostart: () => t.call('infra.autostart', []) as Promise<Autostart>,
       setAutostart: (on) => t.call('infra.setAutostart', [on]) as Promise<Autostart>,
@@ -2395,6 +2819,8 @@ export function makeKernel(t: Transport): Kernel {
       setBudget: (c) => t.call('infra.setBudget', [c]) as Promise<BudgetView>,
       costs: (q) => t.call('infra.costs', [q]) as Promise<CostView>,
       doctor: () => t.call('infra.doctor', []) as Promise<DoctorReport>,
+      fallbacks: () => t.call('infra.fallbacks', []) as Promise<Fallbacks[]>,
+      setFallbacks: (provider, model, then) => t.call('infra.setFallbacks', [provider, model, then]) as Promise<Fallbacks[]>,
       status: () => t.call('infra.status', []) as Promise<Status>,
       config: () => t.call('infra.config', []) as Promise<ConfigView>,
       setConfig: (key, value) => t.call('infra.setConfig', [key, value]) as Promise<ConfigView>,

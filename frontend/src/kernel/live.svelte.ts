@@ -53,6 +53,8 @@ export class Live {
 	notices = $state.raw<Notice[]>([]);
 	/** refused says that this page may not talk to the kernel. */
 	refused = $derived(this.link === 'refused');
+	/** waiting counts what waits for the person: requests, and limits that runs have reached. */
+	waiting = $derived((this.status?.waiting ?? 0) + (this.status?.held?.filter((h) => h.kind === 'limit').length ?? 0));
 	ready = $derived(this.status !== undefined && this.config !== undefined);
 
 	#transport: Transport;

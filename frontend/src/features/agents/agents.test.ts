@@ -1,12 +1,23 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { makeKernel, type KernelError, type Process } from '../../kernel/api.gen';
+import {
+	makeKernel,
+	type AgentMessage,
+	type KernelError,
+	type Process,
+	type Sample,
+	type Sender,
+	type StepView,
+} from '../../kernel/api.gen';
+import { iso } from '../../kernel/fake/data';
 import { FakeTransport } from '../../kernel/fake/transport';
 import { Live } from '../../kernel/live.svelte';
 import { i18n } from '../../ui/i18n/index.svelte';
 import { Board } from './board.svelte';
 import { dayOf } from './day';
+import { areaOf, highest, lineOf, Load, pointsOf, SPAN } from './load.svelte';
 import { belowOf, counted, rowsOf, sifted } from './rows';
-import { age, lastEffect, newestFirst, reportOf, stateOf } from './words';
+import { Opened } from './opened.svelte';
+import { age, lastEffect, newestFirst, reportOf, skillsOf, stateOf, titleOf, wordsOf } from './words';
 
 let pid = 0;
 const process = (p: Partial<Process> & { id: string }): Process =>
@@ -146,6 +157,53 @@ it('the day shows work, waiting and what has ended on one scale, and nothing whe
 	expect(dayOf(rowsOf([process({ id: 'queued', started_at: undefined })]), () => undefined, now)).toBeUndefined();
 });
 
+describe('the load of the machine', () => {
+	const sample = (ago: number, cpu: number) => ({ at: new Date(NOW - ago).toISOString(), cpu }) as Sample;
+	const NOW = Date.parse('2026-11-20T12:00:00Z');
+
+	it('is drawn over the past five minutes, the present at the right, and never out of its box', () => {
+		const points = pointsOf(
+			[sample(3_600_000, 90), sample(SPAN, 0), sample(SPAN / 2, 140), sample(0, 50)],
+			(s) => s.cpu,
+			100,
+		);
+		expect(points).toEqual([
+			{ x: 0, y: 0 },
+			{ x: 0.5, y: 1 },
+			{ x: 1, y: 0.5 },
+		]);
+		expect(lineOf(points, 64, 20)).toBe('M0.0 20.0L32.0 0.0L64.0 10.0');
+		expect(areaOf(points, 64, 20)).toBe('M0.0 20.0L32.0 0.0L64.0 10.0L64.0 20L0.0 20Z');
+		expect(lineOf(points.slice(0, 1), 64, 20)).toBe('');
+		expect(pointsOf([sample(0, 1)], () => 1, 0)).toEqual([{ x: 1, y: 0 }]);
+		expect(highest([sample(SPAN + 1, 99), sample(SPAN, 7), sample(0, 3)], (s) => s.cpu)).toBe(7);
+	});
+
+	it('is read while somebody looks, and not a moment longer', async () => {
+		vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+		const transport = FakeTransport.forPage(new URLSearchParams('scene=busy'));
+		const reads = () => transport.calls.filter((c) => c.method === 'infra.resources').length;
+		const load = new Load(makeKernel(transport));
+		const stop = load.follow();
+		await vi.waitFor(() => expect(load.view?.overloaded).toBe(true));
+		await vi.advanceTimersByTimeAsync(11_000);
+		expect(reads()).toBe(3);
+		const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(true);
+		document.dispatchEvent(new Event('visibilitychange'));
+		await vi.advanceTimersByTimeAsync(60_000);
+		expect(reads()).toBe(3);
+		hidden.mockReturnValue(false);
+		document.dispatchEvent(new Event('visibilitychange'));
+		await vi.advanceTimersByTimeAsync(0);
+		expect(reads()).toBe(4);
+		stop();
+		await vi.advanceTimersByTimeAsync(60_000);
+		expect(reads()).toBe(4);
+		vi.useRealTimers();
+		vi.restoreAllMocks();
+	});
+});
+
 describe('the board', () => {
 	let transport: FakeTransport, live: Live, board: Board, stop: () => void;
 	beforeEach(async () => {
@@ -216,5 +274,83 @@ describe('the board', () => {
 		expect(report).toContain('- Cause: The provider refused the key. Enter a new key in Settings, Models.');
 		expect(report).toMatch(/3\. \d\d:\d\d · Wrote october\.md · 0\.1 s · Audit 1,043/);
 		expect(report).toContain('- `october.md` +31 −0');
+	});
+
+	it('older ones come when they are looked for, and none that ended more than 30 days ago', async () => {
+		const many = FakeTransport.forPage(new URLSearchParams('scene=many-agents'));
+		many.world.runs[0]!.run.ended_at = new Date(Date.now() - 31 * 86_400_000).toISOString();
+		for (const r of many.world.runs.slice(300)) Object.assign(r.run, { state: 'done', ended_at: iso() });
+		const other = new Live(makeKernel(many), many);
+		other.start();
+		const all = new Board(other);
+		const off = all.follow();
+		await vi.waitFor(() => expect(all.loaded).toBe(true));
+		expect([all.rows.length, all.more]).toEqual([500, true]);
+		await all.older();
+		expect([all.rows.length, all.more]).toEqual([999, false]);
+		expect(all.get(many.world.runs[0]!.run.id)).toBeUndefined();
+		await all.load(); // as after a break: what was read before is read again
+		expect(all.rows.length).toBe(999);
+		off();
+	});
+});
+
+describe('what agents say to each other', () => {
+	const message = (m: Partial<AgentMessage> & { n: number }): AgentMessage =>
+		({
+			id: `m${m.n}`,
+			kind: 'task_delegation',
+			from: 'a',
+			from_name: 'Planner',
+			to: 'b',
+			to_name: 'Tester',
+			text: 'Which colour?',
+			payload: {},
+			state: 'waiting',
+			session_id: 's',
+			created_at: '2026-11-20T08:00:00Z',
+			...m,
+		}) as AgentMessage;
+
+	it('is told from the side of the agent that is open, in both languages', () => {
+		const m = message({ n: 1 });
+		expect(wordsOf(m, 'a')).toEqual({ who: 'To Tester:', what: 'Task', state: 'waits' });
+		expect(wordsOf(m, 'b')).toEqual({ who: 'From Planner:', what: 'Task', state: 'waits' });
+		expect(wordsOf(message({ n: 2, from: undefined, from_name: '', state: 'returned' }), 'b').who).toBe('From you:');
+		i18n.set('ko');
+		expect(wordsOf(m, 'a')).toEqual({ who: 'Tester에게:', what: '부탁', state: '대기' });
+	});
+
+	it('reads in the timeline as what another agent wanted', () => {
+		const step = (agent: Partial<Sender>) =>
+			titleOf({ kind: 'message', text: 'It is blue.', agent: { from: 'a', name: 'Planner', ...agent } } as StepView);
+		expect(step({ kind: 'task_delegation' })).toEqual({ title: 'Planner asks', more: 'It is blue.' });
+		expect(step({ kind: 'result_sharing', made: 'end' }).title).toBe('Planner answered');
+		expect(step({ kind: 'status_update', made: 'returned' }).title).toBe('Planner did not read a message');
+		expect(step({ kind: 'status_update', from: '' }).title).toBe('You said');
+	});
+
+	it('changes its state while it is looked at, and what the kernel says of an end is no message', async () => {
+		const calls: Record<string, unknown> = {
+			'agents.run': { run: { id: 'b' }, steps: [], changes: [] },
+			'a2a.cards': [{ id: 'b', skills: [{ name: 'Testing', name_ko: '테스트' }, { name: 'Reading files' }] }],
+			'a2a.messages': [message({ n: 1 })],
+		};
+		const o = new Opened(
+			makeKernel({ call: (m: string) => Promise.resolve(calls[m]) } as unknown as FakeTransport),
+			'b',
+		);
+		await o.load();
+		const news = (m: AgentMessage) =>
+			o.receive({ seq: 1, time: '', kind: 'agent.message', run_id: m.to, session_id: 's', data: m });
+		news(message({ n: 1, state: 'answered' }));
+		news(message({ n: 2, from: 'b', to: 'a', kind: 'result_sharing' }));
+		news(message({ n: 3, from: 'c', to: 'a' }));
+		news(message({ n: 4, from: 'b', to: 'a', made: 'returned' }));
+		expect(o.mail.map((m) => [m.n, m.state])).toEqual([
+			[2, 'waiting'],
+			[1, 'answered'],
+		]);
+		expect(skillsOf(o.card!)).toBe('Testing, reading files');
 	});
 });

@@ -5,8 +5,8 @@ import { i18n } from '../../ui/i18n/index.svelte';
 import { belowOf, counted, ended, KEPT, rootOf, rowsOf, sifted, type Filter, type Row } from './rows';
 import { stateOf } from './words';
 
-/** How many runs are listed: the most that the kernel gives. */
-const MOST = 500;
+/** How many runs come at once: the most that the kernel gives. */
+const PAGE = 500;
 /** How long what runs used may be old, in milliseconds. It is told with the list only. */
 const FRESH = 1000;
 
@@ -59,7 +59,12 @@ export class Board {
 	stopping = $state.raw<Process>();
 	/** now is the time that ages are counted to. */
 	now = $state(Date.now());
+	/** more says that there are older ones, which come when they are looked for. */
+	more = $state(false);
 
+	#pages = 1;
+	#before: number | undefined;
+	#reading: Promise<void> | undefined;
 	#processes = $state.raw<ReadonlyMap<string, Process>>(new Map());
 	/** held are those that begin no new step, as far as it was told. */
 	#held = $state.raw<ReadonlySet<string>>(new Set());
@@ -88,6 +93,8 @@ export class Board {
 			return text.toLowerCase().includes(words);
 		});
 	});
+	/** sifting says that the person looks for some among all, so that all have to be here. */
+	sifting = $derived(this.filter !== 'all' || this.words.trim() !== '');
 	/** current is the row that is open: the chosen one, or the one that took its place. */
 	current = $derived(
 		this.shown.find((r) => r.p.id === this.chosen) ?? this.shown[Math.min(this.#at, this.shown.length - 1)],
@@ -119,15 +126,45 @@ export class Board {
 		const { agents } = this.#live.kernel;
 		try {
 			// Those at work are listed all, however many have ended since.
-			const [all, open] = await Promise.all([agents.list({ all: true, limit: MOST }), agents.list({})]);
-			const old = Date.now() - KEPT;
-			const kept = all.filter((p) => !p.ended_at || Date.parse(p.ended_at) > old);
-			this.#processes = new Map([...kept, ...open].map((p) => [p.id, plain(p)]));
+			const open = agents.list({});
+			const all: Process[] = [];
+			for (let i = 0; i < this.#pages && (i === 0 || this.more); i++) all.push(...(await this.#page(i === 0)));
+			this.#processes = new Map([...all, ...(await open)].map((p) => [p.id, plain(p)]));
 			this.failure = undefined;
 		} catch (e) {
 			this.failure = failureOf(e);
 		}
 		this.loaded = true;
+	}
+
+	/** page reads the newest runs that are kept here, or those before the last ones that were read. */
+	async #page(first: boolean): Promise<Process[]> {
+		const since = new Date(Date.now() - KEPT).toISOString();
+		const before = first ? undefined : this.#before;
+		const page = await this.#live.kernel.agents.list({ all: true, limit: PAGE, since, before });
+		this.more = page.length === PAGE;
+		this.#before = page.at(-1)?.pid ?? before;
+		return page;
+	}
+
+	/** older reads the next ones, once at a time. */
+	older(): Promise<void> {
+		if (!this.more || !this.loaded) return Promise.resolve();
+		this.#reading ??= (async () => {
+			try {
+				let news: Process[] = [];
+				while (news.length === 0 && this.more) {
+					news = (await this.#page(false)).filter((p) => !this.#processes.has(p.id));
+					this.#pages++;
+				}
+				this.#processes = new Map([...this.#processes, ...news.map((p) => [p.id, plain(p)] as const)]);
+			} catch (e) {
+				this.more = false; // the next reading of the table asks again
+				this.#live.tell(failureOf(e));
+			}
+			this.#reading = undefined;
+		})();
+		return this.#reading;
 	}
 
 	/** refresh reads what those at work have used; however much is told, once a second. */
@@ -185,7 +222,13 @@ export class Board {
 	/** state says in words what an agent is about. */
 	state(r: Row): string {
 		const request = this.#waits.get(r.p.id)?.request;
-		return stateOf(r, request && i18n.either(request.title, request.title_ko));
+		if (request) return stateOf(r, i18n.either(request.title, request.title_ko));
+		const { reached, offline } = this.#live.status ?? {};
+		const limit = reached?.find((l) => l.run_id === r.p.id);
+		if (limit && r.phase === 'waiting') return i18n.t.agents.state.limit;
+		const away = offline?.find((o) => o.runs.includes(r.p.id));
+		if (away && r.phase === 'running') return i18n.t.agents.state.away(away.name);
+		return stateOf(r);
 	}
 
 	/** since is when a run began to wait for the person. */

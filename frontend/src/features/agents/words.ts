@@ -1,6 +1,6 @@
-import type { Process, RunView, StepView } from '../../kernel/api.gen';
+import type { AgentCard, AgentMessage, Process, RunView, Sender, StepView } from '../../kernel/api.gen';
 import { stepState } from '../../kernel/steps';
-import { between, clock, count, duration, paid, shortPath, tokens, when } from '../../ui/format';
+import { between, clock, count, duration, paid, shortPath, size, tokens, when } from '../../ui/format';
 import { i18n } from '../../ui/i18n/index.svelte';
 import type { Row } from './rows';
 
@@ -63,18 +63,52 @@ export function tokensOf(p: Pick<Process, 'cost'>): string {
 	return p.cost.calls > 0 ? tokens(p.cost.input + p.cost.output) : '';
 }
 
+/** heard says what another agent wanted with a message. */
+function heard(by: Sender): string {
+	const { heard } = i18n.t.agents;
+	const what = heard[by.made === 'end' ? by.kind : (by.made ?? by.kind)] ?? heard.status_update!;
+	return what(by.name);
+}
+
+/** skillsOf says what an agent can be asked for, what it was started for first. */
+export function skillsOf(card: AgentCard): string {
+	return card.skills.map((s, i) => (i > 0 ? lower : String)(i18n.either(s.name, s.name_ko))).join(', ');
+}
+
+/** wordsOf says of a message who it went to or came from, and how it stands. */
+export function wordsOf(m: AgentMessage, of: string): { who: string; what: string; state: string } {
+	const t = i18n.t.agents;
+	const sent = (m.from ?? '') === of;
+	const name = sent ? (m.to ? m.to_name : t.you) : m.from ? m.from_name : t.you;
+	return {
+		who: sent ? t.sentTo(name) : t.gotFrom(name),
+		what: t.kinds[m.kind] ?? m.kind,
+		state: t.mail[m.state] ?? m.state,
+	};
+}
+
+/** gigabytes says a size as people know it of memory and disks: whole from ten on. */
+export function gigabytes(bytes: number): string {
+	const gb = bytes / 1_000_000_000;
+	if (gb < 1) return size(bytes);
+	return gb < 10 ? `${gb.toFixed(1)} GB` : `${count(Math.round(gb))} GB`;
+}
+
 /** titleOf says what a step was, and what belongs to it. */
 export function titleOf(s: StepView): { title: string; more: string } {
 	const t = i18n.t.agents;
 	const line = (text: string | undefined) => (text ?? '').trim().split('\n')[0]!.slice(0, 200);
-	if (s.kind === 'message') return { title: t.told, more: line(s.text) };
+	if (s.kind === 'message') return { title: s.agent?.from ? heard(s.agent) : t.told, more: line(s.text) };
 	if (s.kind === 'model') return { title: s.state === 'closed' ? t.asked : t.asks, more: line(s.text) };
-	return { title: i18n.either(s.title, s.title_ko) || s.name, more: '' };
+	return {
+		title: i18n.either(s.title, s.title_ko) || s.name,
+		more: line(s.room && s.state === 'closed' ? s.detail : ''),
+	};
 }
 
 /** tookOf is how long a step took, or takes so far. */
 export function tookOf(s: StepView, now: number): number | undefined {
-	if (s.kind === 'message') return undefined;
+	if (s.kind === 'message' || s.kind === 'note') return undefined;
 	if (s.state === 'closed') return between(s.started_at ?? s.proposed_at, s.closed_at);
 	const ms = now - Date.parse(s.started_at ?? s.proposed_at);
 	return Number.isFinite(ms) && ms >= 0 ? ms : undefined;

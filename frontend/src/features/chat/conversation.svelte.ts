@@ -23,6 +23,8 @@ export interface Talk {
 	tool: string;
 	/** retry says why what came before is void. */
 	retry: string;
+	/** stand says which model answers in place of another one. */
+	stand: string;
 }
 
 /**
@@ -31,7 +33,7 @@ export interface Talk {
  */
 const PACE = 100;
 
-const silence: Talk = { text: '', reasoning: '', tool: '', retry: '' };
+const silence: Talk = { text: '', reasoning: '', tool: '', retry: '', stand: '' };
 
 /** open reports whether a run has not ended. */
 export function open(r: Run): boolean {
@@ -164,6 +166,7 @@ export class Conversation {
 			case 'run.reasoning':
 			case 'run.tool':
 			case 'run.retry':
+			case 'run.model':
 				this.#say(run, e.kind, textOf(e.data));
 				break;
 			case 'step':
@@ -231,6 +234,7 @@ export class Conversation {
 		if (kind === 'run.text') t.text += text;
 		else if (kind === 'run.reasoning') t.reasoning += text;
 		else if (kind === 'run.tool') t.tool = text;
+		else if (kind === 'run.model') t.stand = text;
 		else Object.assign(t, silence, { retry: text });
 		this.#waiting[runID] = t;
 		this.#timer ??= setTimeout(() => this.#show(), this.#shown + PACE - performance.now());

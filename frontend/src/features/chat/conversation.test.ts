@@ -81,6 +81,30 @@ describe('a conversation', () => {
 		await vi.waitFor(() => expect(c.talks['r-photos']?.text).toBe('Whole.'));
 	});
 
+	it('says which model answers in place of another one, while it does and afterwards', async () => {
+		const { fake, open } = await setup();
+		const c = await open('s-photos');
+		const of = { session_id: 's-photos', run_id: 'r-photos' };
+		fake.emit('run.model', { text: 'sonnet does not answer, so qwen answers.' }, of);
+		fake.emit('run.text', { text: 'Half an ans' }, of);
+		await vi.waitFor(() => expect(c.talks['r-photos']?.stand).toBe('sonnet does not answer, so qwen answers.'));
+		const why = { en: 'sonnet does not answer, so qwen answers.', ko: 'sonnet 대신 qwen이 답합니다.' };
+		const stand = { provider: 'ollama', model: 'qwen', why };
+		fake.emit('step', makeStep({ run_id: 'r-photos', kind: 'model', text: 'Whole.', seq: 99, stand }), of);
+		await vi.waitFor(() => expect(c.talks['r-photos']).toBeUndefined());
+		const notes = piecesOf(c.turns[0]!).filter((p) => p.kind === 'note');
+		expect(notes.map((p) => [p.text, p.ko])).toEqual([[why.en, why.ko]]);
+	});
+
+	it('shows what the kernel tells a run as a note, not as a word of the person', async () => {
+		const { fake, open } = await setup();
+		const c = await open('s-photos');
+		const of = { session_id: 's-photos', run_id: 'r-photos' };
+		const told = { title: 'Another agent writes here too.', text: '(Oxios: …)', seq: 100_000 };
+		fake.emit('step', makeStep({ run_id: 'r-photos', kind: 'note', name: 'oxios', ...told }), of);
+		await vi.waitFor(() => expect(piecesOf(c.turns[0]!).at(-1)).toMatchObject({ kind: 'note', text: told.title }));
+	});
+
 	it('stops a run and keeps what came', async () => {
 		const { open } = await setup();
 		const c = await open('s-photos');

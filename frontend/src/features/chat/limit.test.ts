@@ -12,6 +12,7 @@ const reached = (of: Partial<Reached>): Reached => ({
 	used: 4.99,
 	needs: 0.03,
 	message: '',
+	since: '',
 	...of,
 });
 

@@ -6,7 +6,9 @@ export type Piece =
 	| { kind: 'person'; id: string; text: string; first: boolean; attached: Attachment[] }
 	| { kind: 'thought'; id: string; text: string; ms: number }
 	| { kind: 'said'; id: string; text: string }
+	| { kind: 'note'; id: string; text: string; ko: string }
 	| { kind: 'steps'; id: string; groups: Group[] }
+	| { kind: 'team'; id: string; step: StepView }
 	| { kind: 'evaluated'; id: string; evaluation: Evaluation };
 
 /** Group is one row of steps: a single one, or repeats of the same tool. */
@@ -47,8 +49,12 @@ export function piecesOf(turn: Turn): Piece[] {
 	};
 	let said = false;
 	for (const s of turn.view.steps) {
-		if (s.kind === 'tool' || s.kind === 'check') {
+		if (s.kind === 'tool' || s.kind === 'check' || s.kind === 'context') {
 			row.push(s);
+			if (s.name === 'begin_task' && s.started_at && (s.state !== 'closed' || s.outcome === 'ok')) {
+				close();
+				out.push({ kind: 'team', id: `${s.id}-team`, step: s });
+			}
 			continue;
 		}
 		if (s.kind === 'evaluation') {
@@ -57,9 +63,19 @@ export function piecesOf(turn: Turn): Piece[] {
 			continue;
 		}
 		if (s.kind === 'message') {
+			if (s.agent?.from) continue; // what other agents said stands in Agents: here is one voice
 			close();
 			out.push({ kind: 'person', id: s.id, text: s.text ?? '', first: false, attached: s.attachments ?? [] });
 			continue;
+		}
+		if (s.kind === 'note') {
+			close();
+			out.push({ kind: 'note', id: s.id, text: s.title ?? '', ko: s.title_ko ?? '' });
+			continue;
+		}
+		if (s.stand?.why) {
+			close();
+			out.push({ kind: 'note', id: `${s.id}-stand`, text: s.stand.why.en, ko: s.stand.why.ko ?? '' });
 		}
 		if (s.detail) {
 			close();

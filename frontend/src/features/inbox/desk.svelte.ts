@@ -1,11 +1,14 @@
-import type { Approval, InboxRun } from '../../kernel/api.gen';
+import type { Approval, Finding, Held, InboxRun } from '../../kernel/api.gen';
 import type { Live } from '../../kernel/live.svelte';
 import { failureOf } from '../../kernel/transport';
 import { i18n } from '../../ui/i18n/index.svelte';
 
-/** Entry is one line of the inbox: a request that waits, or a run that has ended. */
+/** Entry is one line of the inbox: a request that waits, what keeps runs from going on, or a run that has ended. */
 export type Entry = { id: string; title: string; at: string } & (
-	{ kind: 'waiting'; approval: Approval } | { kind: 'failed' | 'finished'; run: InboxRun }
+	| { kind: 'waiting'; approval: Approval }
+	| { kind: 'held'; held: Held }
+	| { kind: 'finding'; finding: Finding }
+	| { kind: 'failed' | 'finished'; run: InboxRun }
 );
 
 /** How long a run that was taken out can be put back with one press, in milliseconds. */
@@ -16,18 +19,28 @@ export class Desk {
 	chosen = $state('');
 	/** at is where the chosen line stood. */
 	#at = 0;
-	waiting = $derived.by<Entry[]>(() =>
-		this.#live.approvals.pending.map((a) => ({
+	/** waiting is what only the person can decide: requests, and limits that runs have reached. */
+	waiting = $derived.by<Entry[]>(() => [
+		...this.#live.approvals.pending.map((a): Entry => ({
 			kind: 'waiting',
 			id: a.id,
 			title: i18n.either(a.request.title, a.request.title_ko),
 			at: a.created_at,
 			approval: a,
 		})),
-	);
+		...this.#held('limit', () => i18n.t.reached.short),
+	]);
+	/** findings are what the guardian found and the person should see to. */
+	findings = $derived.by<Entry[]>(() => {
+		const bad = this.#live.status?.findings?.filter((f) => f.bad) ?? [];
+		const title = (f: Finding) => i18n.t.inbox.found[f.kind as 'audit'] ?? f.kind;
+		return bad.map((f) => ({ kind: 'finding', id: `finding:${f.kind}`, title: title(f), at: f.since, finding: f }));
+	});
+	/** away are providers that runs wait for. */
+	away = $derived.by(() => this.#held('provider', (h) => i18n.t.offline.title(h.name ?? '')));
 	failed = $derived.by(() => this.#live.inbox.failed.map((r) => this.#ended('failed', r)));
 	finished = $derived.by(() => this.#live.inbox.finished.map((r) => this.#ended('finished', r)));
-	entries = $derived([...this.waiting, ...this.failed, ...this.finished]);
+	entries = $derived([...this.findings, ...this.waiting, ...this.away, ...this.failed, ...this.finished]);
 	/** current is the line that is open: the chosen one, or the one that took its place when it went. */
 	current = $derived(
 		this.entries.find((e) => e.id === this.chosen) ?? this.entries[Math.min(this.#at, this.entries.length - 1)],
@@ -37,6 +50,11 @@ export class Desk {
 
 	constructor(live: Live) {
 		this.#live = live;
+	}
+
+	#held(kind: string, title: (h: Held) => string): Entry[] {
+		const list = this.#live.status?.held?.filter((h) => h.kind === kind) ?? [];
+		return list.map((h) => ({ kind: 'held', id: h.id, title: title(h), at: h.since, held: h }));
 	}
 
 	#ended(kind: 'failed' | 'finished', run: InboxRun): Entry {
@@ -59,9 +77,11 @@ export class Desk {
 		if (next) this.choose(next.id);
 	}
 
-	/** archive takes a run out; a request stays until it is decided. */
+	/** archive takes a run out; a request stays until it is decided, and what is held up until it goes on. */
 	async archive(e: Entry): Promise<void> {
 		if (e.kind === 'waiting') return this.#live.say('inbox_waits');
+		if (e.kind === 'held') return this.#live.say('inbox_held');
+		if (e.kind === 'finding') return this.#live.say('inbox_found');
 		this.choose(e.id); // the next one takes its place
 		await this.#attempt(async () => {
 			await this.#live.inbox.see([e.id]);

@@ -43,6 +43,49 @@ it('the next line takes the place of one that goes, and undo brings it back', as
 	await vi.waitFor(() => expect(desk.failed.length).toBe(2));
 });
 
+it('a limit that runs have reached waits for the person, and goes when it is raised', async () => {
+	const fake = FakeTransport.forPage(new URLSearchParams('scene=limit'));
+	const other = new Live(makeKernel(fake), fake);
+	other.start();
+	await vi.waitFor(() => expect(other.ready && other.approvals.pending.length > 0).toBe(true));
+	const list = new Desk(other);
+	const held = list.waiting.at(-1)!;
+	expect([held.kind, held.title]).toEqual(['held', 'A limit is reached']);
+	expect(other.waiting).toBe(other.approvals.pending.length + 1);
+	await list.archive(held);
+	expect(other.notices.at(-1)?.key).toBe('inbox_held');
+	await other.kernel.infra.setBudget({ scope: 'day', usd: 10 });
+	expect(list.waiting.every((e) => e.kind === 'waiting')).toBe(true);
+});
+
+it('what the guardian found stands first, and stays until it is mended', async () => {
+	const fake = FakeTransport.forPage(new URLSearchParams('scene=found'));
+	const other = new Live(makeKernel(fake), fake);
+	other.start();
+	await vi.waitFor(() => expect(other.ready).toBe(true));
+	const list = new Desk(other);
+	expect(list.entries.slice(0, 2).map((e) => e.title)).toEqual([
+		'The audit record is damaged',
+		'The disk is nearly full',
+	]);
+	await list.archive(list.entries[0]!);
+	expect(other.notices.at(-1)?.key).toBe('inbox_found');
+	fake.emit('status', { ...fake.world.status, findings: [] });
+	expect(list.findings).toEqual([]);
+});
+
+it('a provider that is away stands by itself, as nobody decides about it', async () => {
+	const fake = FakeTransport.forPage(new URLSearchParams('scene=offline'));
+	const other = new Live(makeKernel(fake), fake);
+	other.start();
+	await vi.waitFor(() => expect(other.ready && other.approvals.pending.length > 0).toBe(true));
+	const list = new Desk(other);
+	expect(list.away.map((e) => e.title)).toEqual(['OpenAI cannot be reached']);
+	expect(other.waiting).toBe(other.approvals.pending.length);
+	await other.kernel.infra.reconnect();
+	expect(list.away).toEqual([]);
+});
+
 it('a request stays until it is decided', async () => {
 	await desk.archive(desk.waiting[0]!);
 	expect(desk.waiting.length).toBe(4);

@@ -1,4 +1,4 @@
-import type { InboxRun } from '../../kernel/api.gen';
+import type { Held, InboxRun } from '../../kernel/api.gen';
 import { clock, day } from '../../ui/format';
 import { i18n } from '../../ui/i18n/index.svelte';
 
@@ -16,6 +16,11 @@ export function plainLine(answer: string): string {
 		if (/[\p{L}\p{N}]/u.test(text)) return text;
 	}
 	return '';
+}
+
+/** waits says in a few words which runs something holds up. */
+export function waits(h: Held): string {
+	return h.count === 1 ? (h.runs[0]?.name ?? '') : i18n.t.inbox.agents(h.count);
 }
 
 /** happened says in a few words what came of a run. */

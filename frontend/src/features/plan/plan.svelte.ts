@@ -17,6 +17,9 @@ export function draftOf(runs: RunView[]): Draft | undefined {
 	return runs.at(-1)?.steps.findLast(waits)?.args as Draft | undefined;
 }
 
+/** ended says that nothing more happens in a run of this state. */
+export const ended = (state: string): boolean => ['done', 'failed', 'stopped', 'interrupted'].includes(state);
+
 /** checksOf are the checks of a run that no evaluation stands behind yet, by the number of their criterion. */
 export function checksOf(run: RunView | undefined): Map<number, StepView> {
 	const checks = new Map<number, StepView>();
@@ -69,6 +72,7 @@ export class Plan {
 	}
 
 	receive(e: Event): void {
-		if (e.kind === 'seed' && e.session_id === this.#session) void this.load();
+		const ours = ['seed', 'group.created', 'group.member'].includes(e.kind);
+		if (ours && e.session_id === this.#session) void this.load();
 	}
 }

@@ -1,4 +1,5 @@
-import type { Process, Run, RunView } from '../api.gen';
+import type { AgentCard, AgentMessage, Process, Run, RunView } from '../api.gen';
+import { load } from './load';
 import { iso, makeApproval, makeRun, makeSession, makeStep, noCost, type Speech, type World } from './data';
 
 const SECOND = 1000;
@@ -22,12 +23,22 @@ export class FakeAgents {
 
 	// eslint-disable-next-line @typescript-eslint/no-explicit-any
 	calls: Record<string, (...args: any[]) => unknown> = {
-		'agents.list': (q: { all?: boolean; limit?: number }): Process[] =>
+		'agents.list': (q: {
+			all?: boolean;
+			limit?: number;
+			since?: string;
+			made_by?: string;
+			before?: number;
+		}): Process[] =>
 			this.#world.runs
-				.filter((r) => !r.run.copy_of && (q.all || !over.includes(r.run.state)))
+				.filter(({ run }) => !run.copy_of && (q.all || !over.includes(run.state)))
+				.filter(({ run }) => !q.made_by || run.made_by === q.made_by)
+				.filter(({ run }) => !q.before || run.pid < q.before)
+				.filter(({ run }) => !q.since || !run.ended_at || run.ended_at >= q.since)
 				.sort((a, b) => b.run.pid - a.run.pid)
-				.slice(0, q.limit ?? 100)
+				.slice(0, q.limit ?? (q.all ? 50 : undefined))
 				.map((r) => this.#process(r)),
+		'infra.resources': () => load(this.#world),
 		'agents.run': (id: string) => this.#get(id),
 		'agents.kill': (id: string) => {
 			const told = this.#family(id).filter((r) => !over.includes(r.run.state));
@@ -40,6 +51,10 @@ export class FakeAgents {
 				this.#emit('run.state', r.run, { run_id: r.run.id, session_id: r.run.session_id });
 			}
 		},
+		'a2a.cards': (q: { run_id?: string }): AgentCard[] =>
+			this.#world.runs.filter((r) => r.run.id === q.run_id && !over.includes(r.run.state)).map((r) => cardOf(r.run)),
+		'a2a.messages': (q: { run_id?: string }): AgentMessage[] =>
+			this.#world.mail.filter((m) => m.from === q.run_id || m.to === q.run_id).sort((a, b) => b.n - a.n),
 		'agents.message': (id: string, text: string) => {
 			const r = this.#get(id);
 			const s = makeStep({
@@ -82,6 +97,35 @@ export class FakeAgents {
 	}
 }
 
+const skill = (id: string, name: string, name_ko: string, source: string): AgentCard['skills'][number] => ({
+	id,
+	name,
+	name_ko,
+	description: '',
+	tags: [],
+	source,
+});
+
+/** cardOf is the card of a run, as the kernel infers it for the scene. */
+function cardOf(r: Run): AgentCard {
+	const skills = [
+		...(/photo|사진|place/i.test(r.text) ? [skill('research', 'Research', '조사', 'goal')] : []),
+		skill('read-files', 'Reading files', '파일 읽기', 'tools'),
+		skill('write-files', 'Writing files', '파일 쓰기', 'tools'),
+		skill('run-commands', 'Running commands', '명령 실행', 'tools'),
+	];
+	return {
+		id: r.id,
+		pid: r.pid,
+		name: r.name,
+		description: r.text,
+		capabilities: skills.map((s) => s.id),
+		skills,
+		session_id: r.session_id,
+		profile: r.profile,
+	};
+}
+
 const words = {
 	en: {
 		tidy: 'Tidy ~/Downloads. Receipts go to Documents/Receipts/2026 with a table, old installers can go.',
@@ -96,11 +140,14 @@ const words = {
 		index: 'Read the archive again, and make a list of what is there twice.',
 		steps: [
 			'Reads dates from photos',
-			'place-names answered 협재해수욕장',
+			'Asked place-names: Where is 33.394, 126.239?',
 			'Renamed 40 files, day 3',
 			'Moved 38 files, day 2',
 		],
 		fork: (name: string) => `Forked an agent: ${name}`,
+		placeAsk: 'Where is 33.394, 126.239?',
+		placeSaid: '협재해수욕장',
+		placeNext: 'Day 3 comes next, 40 coordinates.',
 		wait: 'Wait for other agents',
 		ask: 'Deletes 14 files in Downloads',
 		send: 'Sends a file to another machine',
@@ -122,11 +169,14 @@ const words = {
 		index: '보관함을 다시 읽고 두 번 들어 있는 것을 찾아 줘.',
 		steps: [
 			'사진에서 날짜 읽기',
-			'place-names 답: 협재해수욕장',
+			'place-names에게 물었습니다: 33.394, 126.239는 어디야?',
 			'파일 40개 이름 변경, 3일째',
 			'파일 38개 이동, 2일째',
 		],
 		fork: (name: string) => `에이전트 시작: ${name}`,
+		placeAsk: '33.394, 126.239는 어디야?',
+		placeSaid: '협재해수욕장',
+		placeNext: '다음은 3일째, 좌표 40개야.',
 		wait: '다른 에이전트 기다리기',
 		ask: '내려받기 폴더의 파일 14개 삭제',
 		send: '다른 컴퓨터로 파일 보내기',
@@ -140,7 +190,7 @@ const words = {
 /** agentsScene is the moment of the mockup: two trees, what waits, what is paused and queued, and what failed. */
 export function agentsScene(w: World, speech: Speech): void {
 	const t = words[speech];
-	Object.assign(w, { sessions: [], messages: [], runs: [], approvals: [], queued: [] });
+	Object.assign(w, { sessions: [], messages: [], runs: [], approvals: [], queued: [], mail: [] });
 	const cost = (sum: number, usd = 0) => ({ ...noCost, calls: 3, input: sum - 400, output: 400, usd, free: usd === 0 });
 	const add = (r: Partial<Run> & { id: string; text: string; name: string }, ago: number, took?: number): RunView => {
 		const session = r.parent_id ? w.runs.find((x) => x.run.id === r.parent_id)!.run.session_id : `s-${r.id}`;
@@ -337,6 +387,31 @@ export function agentsScene(w: World, speech: Speech): void {
 		37 * MINUTE,
 	);
 	thinks(places, 6 * SECOND);
+	const says = (n: number, from: RunView, to: RunView, text: string, ago: number, more: Partial<AgentMessage> = {}) =>
+		w.mail.push({
+			n,
+			id: `m-${n}`,
+			kind: 'task_delegation',
+			from: from.run.id,
+			from_name: from.run.name,
+			to: to.run.id,
+			to_name: to.run.name,
+			text,
+			payload: {},
+			asks: true,
+			state: 'answered',
+			session_id: from.run.session_id,
+			created_at: iso(ago),
+			...more,
+		});
+	says(1, jeju, places, t.placeAsk, 2 * MINUTE);
+	says(2, places, jeju, t.placeSaid, 1 * MINUTE, {
+		kind: 'result_sharing',
+		answers: 'm-1',
+		asks: false,
+		state: 'delivered',
+	});
+	says(3, jeju, places, t.placeNext, 20 * SECOND, { kind: 'status_update', asks: false, state: 'waiting' });
 	add(
 		{
 			id: 'a-maps',

@@ -84,6 +84,7 @@ export function costCalls(fake: { world: World; emit: (kind: string, data: unkno
 				fake.emit('config', config);
 			}
 			delete status.reached;
+			delete status.held;
 			fake.emit('status', status);
 			return budget();
 		},
@@ -109,6 +110,20 @@ export function limitScene(w: World): void {
 				'The limit of $5.00 a day is reached: $4.97 are used, and the next call may take up to $0.04. Nothing more was sent.',
 			message_ko:
 				'하루 $5.00 한도에 이르렀습니다. $4.97 썼고, 다음 호출에 최대 $0.04 들 수 있습니다. 더 보내지 않았습니다.',
+			since: iso(240_000),
+		},
+	];
+	const [reached] = w.status.reached;
+	w.status.held = [
+		{
+			id: 'limit:day::usd',
+			kind: 'limit',
+			since: reached!.since,
+			runs: [{ run_id: run.id, session_id: run.session_id, name: run.name }],
+			count: 1,
+			message: reached!.message,
+			message_ko: reached!.message_ko,
+			reached: reached!,
 		},
 	];
 }

@@ -1,7 +1,9 @@
 import type {
+	AgentMessage,
 	Approval,
 	ApprovalRequest,
 	Change,
+	Fallbacks,
 	ConfigView,
 	Cost,
 	Instructions,
@@ -18,6 +20,7 @@ import type {
 	StepView,
 	ToolInfo,
 } from '../api.gen';
+import { setFallbacks } from './fallbacks';
 
 export type Speech = 'en' | 'ko';
 
@@ -160,17 +163,22 @@ export interface World {
 	messages: Message[];
 	runs: RunView[];
 	queued: Queued[];
+	/** mail is what agents said to each other. */
+	mail: AgentMessage[];
 	approvals: Approval[];
 	seeds: SeedView[];
 	changes: Change[];
 	providers: Provider[];
 	models: Model[];
+	fallbacks: Fallbacks[];
 	tools: ToolInfo[];
 	policy: Policy;
 	status: Status;
 	config: ConfigView;
 	/** trust is what was said of folders, by path. */
 	trust: Record<string, string>;
+	/** busy says that the machine has too much to do. */
+	busy?: boolean;
 }
 
 /** told is what a folder tells agents. */
@@ -240,6 +248,8 @@ const words = {
 		parserFirst: 'TestParseDates fails now and then. Why?',
 		parserAsk: 'TestParseDates fails one run in ten. Find out why and fix it.',
 		parserSteps: ['Ran the test 50 times', 'Edited parse.go', 'Edited parse_test.go', 'Ran it 200 times more'],
+		roomText:
+			'(Oxios: this stands in place of the earlier part of the conversation.)\n\n## What you were told, word for word, the oldest first\n\n--- message 1 ---\nWhy does this test fail now and then?\n--- end ---\n\n## Files, and what was last done with them by these tools\n\n- parse.go: edited\n- parse_test.go: edited\n\n## Summary of the rest\n\nThe clock is read twice. 5 of 50 runs failed before the change.',
 		parserSay:
 			'The test read the clock twice: at midnight the two days differ. `ParseDates` now takes the time from its caller, and the test passes a fixed one.',
 		why: 'The command deletes files.',
@@ -276,6 +286,8 @@ const words = {
 		parserFirst: 'TestParseDates가 가끔 실패해. 왜 그래?',
 		parserAsk: 'TestParseDates가 열 번에 한 번 실패해. 이유를 찾아서 고쳐 줘.',
 		parserSteps: ['테스트 50번 실행', 'parse.go 수정', 'parse_test.go 수정', '테스트 200번 더 실행'],
+		roomText:
+			'(Oxios: this stands in place of the earlier part of the conversation.)\n\n## What you were told, word for word, the oldest first\n\n--- message 1 ---\n이 테스트가 왜 가끔 실패하지?\n--- end ---\n\n## Files, and what was last done with them by these tools\n\n- parse.go: edited\n- parse_test.go: edited\n\n## Summary of the rest\n\n시계를 두 번 읽는다. 고치기 전에는 50번 가운데 5번 실패했다.',
 		parserSay:
 			'테스트가 시계를 두 번 읽어서 자정에 두 날짜가 달라졌습니다. 이제 `ParseDates`는 호출한 쪽에서 시각을 받고, 테스트는 고정된 시각을 넘깁니다.',
 		why: '파일을 지우는 명령입니다.',
@@ -614,6 +626,26 @@ function conversations(w: World, speech: Speech): void {
 				},
 				31_000,
 			),
+			makeStep(
+				{
+					run_id: doneRun.id,
+					kind: 'context',
+					name: 'context',
+					title: 'Made room: 41 messages and 38 tool results summarised',
+					title_ko: '자리 마련: 메시지 41개와 도구 결과 38개 요약',
+					output: t.roomText,
+					room: {
+						before: 104_300,
+						after: 31_800,
+						window: 128_000,
+						dropped: { messages: 41, results: 38, bytes: 286_000 },
+					},
+					cost: { ...noCost, calls: 1, input: 52_100, output: 640, free: false, usd: 0.0142 },
+					context: 31_800,
+					audit_seq: 1220,
+				},
+				4200,
+			),
 			makeStep({ run_id: doneRun.id, kind: 'model', text: answer, context: 36_400 }),
 		],
 	});
@@ -812,11 +844,13 @@ export function makeWorld(speech: Speech, first: boolean): World {
 		messages: [],
 		runs: [],
 		queued: [],
+		mail: [],
 		approvals: [],
 		seeds: [],
 		changes: [],
 		providers: [],
 		models: [],
+		fallbacks: [],
 		tools: [
 			['read', 'Reads a text file, or a part of it.', 'exec'],
 			['write', 'Writes a file.', 'exec'],
@@ -871,6 +905,7 @@ export function makeWorld(speech: Speech, first: boolean): World {
 				notifications: 'true',
 				enter_sends: 'true',
 				close_to_tray: 'true',
+				keep_awake: 'true',
 				quick_hotkey: 'true',
 				quick_keys: 'Ctrl+Alt+Space',
 				day_usd: '5',
@@ -889,6 +924,8 @@ export function makeWorld(speech: Speech, first: boolean): World {
 		Object.assign(w.config.values, { provider: '', model: '' });
 	} else {
 		catalogue(w);
+		setFallbacks(w, 'openai', 'gpt-5-mini', ['ollama/qwen3:14b']);
+		setFallbacks(w, 'ollama', 'qwen3:14b', ['ollama/gemma3:4b', 'openai/gpt-5-mini']);
 		conversations(w, speech);
 	}
 	return w;

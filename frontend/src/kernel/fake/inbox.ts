@@ -23,6 +23,8 @@ export class FakeInbox {
 				.sort((a, b) => (b.run.ended_at ?? '').localeCompare(a.run.ended_at ?? ''));
 			return {
 				waiting: this.#world.approvals.filter((a) => a.state === 'pending'),
+				held: this.#world.status.held ?? [],
+				findings: this.#world.status.findings ?? [],
 				failed: list.filter((r) => r.run.state !== 'done'),
 				finished: list.filter((r) => r.run.state === 'done'),
 				older: 0,
@@ -76,4 +78,29 @@ export function manyEnds(w: World): void {
 		w.messages.push(makeMessage({ session_id: s.id, run_id: r.id, role: 'assistant', content: `Answer ${i + 1}.` }));
 		w.runs.push({ run: r, steps: [], changes: [] });
 	}
+}
+
+/** foundScene has a record that somebody altered, and a disk without room. */
+export function foundScene(w: World): void {
+	w.status.audit_ok = false;
+	w.status.findings = [
+		{
+			kind: 'audit',
+			bad: true,
+			since: iso(180_000),
+			message: 'The audit record is damaged from entry 1,041 on: it was altered, or a part is missing.',
+			message_ko: '감사 기록이 1,041번 항목부터 손상되었습니다. 바뀌었거나 일부가 없습니다.',
+			hint: 'Export the chain with `oxios audit export` before you do anything else.',
+			hint_ko: '다른 일을 하기 전에 `oxios audit export`로 기록을 내보내세요.',
+		},
+		{
+			kind: 'disk',
+			bad: true,
+			since: iso(60_000),
+			message: 'The disk of ~/.oxios is nearly full. When it is full nothing can be recorded, and agents cannot go on.',
+			message_ko: '~/.oxios의 디스크가 거의 찼습니다. 가득 차면 기록할 수 없어 에이전트가 이어서 일하지 못합니다.',
+			hint: 'Free some space. `oxios storage` shows what Oxios takes.',
+			hint_ko: '공간을 비우세요. `oxios storage`로 Oxios가 쓰는 공간을 볼 수 있습니다.',
+		},
+	];
 }

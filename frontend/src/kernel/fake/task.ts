@@ -84,6 +84,23 @@ export function askScene(w: World, speech: Speech): void {
 /** planScene is work whose first version missed a criterion. */
 export function planScene(w: World, speech: Speech): void {
 	const { t, s, run, task } = begin(w, speech, 'done');
+	const begun = makeStep({ run_id: run.id, kind: 'tool', name: 'begin_task', title: t.goal, args: task });
+	const team = t.criteria.slice(0, 3).map((name, i) => ({
+		...makeRun({
+			id: `r-blog-${i}`,
+			session_id: s.id,
+			parent_id: run.id,
+			made_by: begun.id,
+			depth: 1,
+			text: name,
+			name,
+		}),
+		pid: 12 + i,
+		folder: s.folder,
+		created_at: iso(220_000),
+		ended_at: iso(220_000 - [130, 211, 48][i]! * 1000),
+	}));
+	w.runs.push(...team.map((run) => ({ run, changes: [], steps: [] })));
 	const version = (n: number): SeedVersion => {
 		const results: CriterionResult[] = t.criteria.map((criterion, i) => {
 			const passed = n === 2 || i !== 2;
@@ -114,6 +131,10 @@ export function planScene(w: World, speech: Speech): void {
 		return {
 			info,
 			evaluation,
+			shares:
+				n === 1
+					? team.map((r, i) => ({ criteria: [i + 1], run_id: r.id, pid: r.pid, name: r.name, state: r.state }))
+					: [],
 			seed: {
 				...seed,
 				goal: t.goal,
@@ -135,7 +156,7 @@ export function planScene(w: World, speech: Speech): void {
 		run,
 		changes: [],
 		steps: [
-			makeStep({ ...step, kind: 'tool', name: 'begin_task', title: t.goal, args: task }),
+			begun,
 			makeStep({ ...step, kind: 'model', text: t.first }),
 			makeStep({ ...step, kind: 'evaluation', args: versions[0]!.evaluation! }),
 			makeStep({ ...step, kind: 'model', text: t.done }),

@@ -31,7 +31,8 @@ import {
 	type World,
 	told,
 } from './data';
-import { FakeInbox, manyEnds } from './inbox';
+import { FakeInbox, foundScene, manyEnds } from './inbox';
+import { setFallbacks } from './fallbacks';
 import { costCalls, limitScene } from './costs';
 import { emptyPart, FakeFiles, makeStorage } from './storage';
 import { askScene, planScene, seedsOf } from './task';
@@ -119,11 +120,13 @@ export class FakeTransport implements Transport {
 		if (q.get('scene') === 'problem') fake.#troubles();
 		if (q.get('scene') === 'offline') fake.#offline();
 		if (scene === 'limit') limitScene(fake.world);
+		if (scene === 'found') foundScene(fake.world);
 		if (scene === 'trust') fake.world.config.values.folder = '/home/minji/src/oxios';
 		if (scene === 'ask') askScene(fake.world, q.get('lang') === 'ko' ? 'ko' : 'en');
 		if (scene === 'plan') planScene(fake.world, q.get('lang') === 'ko' ? 'ko' : 'en');
 		if (scene === 'branch') branchScene(fake.world, q.get('lang') === 'ko' ? 'ko' : 'en');
-		if (scene === 'agents') agentsScene(fake.world, q.get('lang') === 'ko' ? 'ko' : 'en');
+		fake.world.busy = scene === 'busy';
+		if (scene === 'agents' || scene === 'busy') agentsScene(fake.world, q.get('lang') === 'ko' ? 'ko' : 'en');
 		if (scene === 'many-agents') manyAgents(fake.world);
 		plant(fake.world);
 		fake.#count();
@@ -238,7 +241,22 @@ export class FakeTransport implements Transport {
 		const run = w.runs.find((r) => r.run.state === 'running')!.run;
 		run.provider = 'openai';
 		Object.assign(this.#session(run.session_id), { provider: 'openai', model: 'gpt-5-mini' });
-		w.status.offline = [{ provider: 'openai', name: 'OpenAI', since: iso(90_000), runs: [run.id] }];
+		const since = iso(90_000);
+		w.status.offline = [{ provider: 'openai', name: 'OpenAI', since, runs: [run.id] }];
+		w.status.held = [
+			{
+				id: 'provider:openai',
+				kind: 'provider',
+				name: 'OpenAI',
+				since,
+				runs: [{ run_id: run.id, session_id: run.session_id, name: run.name }],
+				count: 1,
+				message: 'OpenAI did not answer: no route to host.',
+				message_ko: 'OpenAI가 답하지 않았습니다: 경로 없음.',
+				hint: 'It is tried again by itself, and what waits goes out when it answers. Nothing was sent elsewhere.',
+				hint_ko: '저절로 다시 시도하며, 답하면 기다리던 것을 보냅니다. 다른 곳으로는 보내지 않았습니다.',
+			},
+		];
 	}
 
 	#session(sid: string): Session {
@@ -455,6 +473,8 @@ export class FakeTransport implements Transport {
 			this.world.status.has_model = true;
 			this.emit('config', this.world.config);
 		},
+		'infra.fallbacks': () => this.world.fallbacks,
+		'infra.setFallbacks': (p: string, m: string, then: string[]) => setFallbacks(this.world, p, m, then),
 		'infra.testProvider': async (pid: string) => {
 			await this.#rest(30);
 			const p = this.world.providers.find((x) => x.id === pid);
@@ -515,6 +535,7 @@ export class FakeTransport implements Transport {
 		'infra.reportFocus': () => undefined,
 		'infra.reconnect': () => {
 			delete this.world.status.offline;
+			delete this.world.status.held;
 			this.#announce();
 			return this.world.status;
 		},

@@ -37,6 +37,11 @@ export const branches = {
 		of: (model: string) => `As of the last answer, for ${model}.`,
 		unknown: (model: string) => `How much ${model} can hold is not known.`,
 		near: 'Nearly full',
-		nearWhy: 'The model can soon no longer read all of it. Begin a new conversation, or branch from an earlier answer.',
+		nearWhy:
+			'Oxios soon summarises what came before, so that the model can go on. What you said, the task and the files stay word for word.',
+		won: (before: string, after: string, window: string) => `${before} → ${after} of ${window} tokens`,
+		dropped: (size: string) => `${size} dropped, kept above and in the journal`,
+		instead: 'What the model reads in its place',
+		unasked: (why: string) => `The model did not summarise it: ${why}`,
 	},
 };

@@ -38,6 +38,10 @@ export const branches: typeof en = {
 		of: (model) => `마지막 답 기준, ${model} 모델`,
 		unknown: (model) => `${model} 모델이 얼마나 담을 수 있는지 알 수 없습니다.`,
 		near: '거의 가득 참',
-		nearWhy: '곧 모델이 대화를 다 읽지 못합니다. 새 대화를 시작하거나 앞선 답에서 새 대화로 이어 가십시오.',
+		nearWhy: '곧 Oxios가 앞부분을 요약해 모델이 이어 갈 수 있게 합니다. 하신 말씀과 작업, 파일 목록은 그대로 남습니다.',
+		won: (before, after, window) => `${window} 토큰 중 ${before} → ${after}`,
+		dropped: (size) => `${size} 뺌, 위 대화와 기록에는 그대로 있음`,
+		instead: '모델이 그 대신 읽는 내용',
+		unasked: (why) => `모델이 요약하지 못했습니다: ${why}`,
 	},
 };

@@ -395,7 +395,26 @@ export const en = {
 		noModels: 'No model is known. Ask for the list again, or test the provider.',
 		nothingFound: (words: string) => `No model is called “${words}”.`,
 		stays: 'Never moved by itself',
-		staysWhy: 'A conversation stays with its provider. When it does not answer, it waits and tells you.',
+		staysWhy:
+			'A conversation stays with its provider, unless you named others that answer for it. Otherwise it waits and tells you.',
+	},
+	fallbacks: {
+		title: 'When a model does not answer',
+		why: 'When a provider is away, overloaded or out of credit, these models answer instead, in this order. The conversation says which one did, and the next message goes to its own model again.',
+		nobody: 'Nobody answers for it: conversations wait, or say why they cannot go on.',
+		goesTo: (providers: string) => `When it cannot answer, your conversations with it go to ${providers}.`,
+		goesNowhere: 'When it cannot answer, your conversations with it go to no other provider.',
+		here: 'on this machine',
+		add: 'Add a model',
+		addFor: (model: string) => `Add a model that answers for ${model}`,
+		remove: (model: string) => `Remove ${model}`,
+		written: 'Written in config.toml, and changed there.',
+		askTitle: (provider: string) => `Let ${provider} answer too?`,
+		ask: (model: string, provider: string) =>
+			`When ${model} cannot answer, all that was said and read in that conversation is sent to ${provider}.`,
+		askFromHere: (model: string, provider: string) =>
+			`${model} runs on this machine. When it cannot answer, all that was said and read in that conversation leaves the machine and is sent to ${provider}.`,
+		yes: 'Let it answer',
 	},
 	permissions: {
 		containedTitle: 'Commands are contained on this machine',
@@ -432,6 +451,9 @@ export const en = {
 	general: {
 		autostart: 'Start with the system',
 		autostartWhy: 'When you log in, Oxios starts hidden in the tray.',
+		awake: 'Keep the computer awake while agents work',
+		awakeWhy:
+			'It does not go to sleep by itself until they are done or wait for you. Closing the lid still puts it to sleep.',
 	},
 	language: {
 		title: 'Language',
@@ -521,6 +543,8 @@ export const en = {
 		closed_to_tray: 'Oxios went on in the tray when you closed the window.',
 		minimised: 'This system has no tray, so closing minimises the window.',
 		inbox_waits: 'A request cannot be archived: approve it, or deny it.',
+		inbox_found: 'This goes by itself when it is mended.',
+		inbox_held: 'This goes by itself when the agents go on.',
 		gap: 'Some news was missed; the page was read again.',
 		exported: 'The conversation was exported. Secrets in it are masked.',
 		chat_copied: 'The conversation is on the clipboard.',

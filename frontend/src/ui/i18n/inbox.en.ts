@@ -7,6 +7,22 @@ export const inbox = {
 		also: 'notices waiting failed finished results',
 		list: 'What waits and what ended',
 		waiting: (count: number) => `Waits for you ${count}`,
+		problems: (count: number) => `Problems ${count}`,
+		problem: 'problem',
+		found: {
+			audit: 'The audit record is damaged',
+			workspace: 'Seeds or their history are damaged',
+			database: 'The database is damaged',
+			disk: 'The disk is nearly full',
+		},
+		foundSince: (when: string) =>
+			`Found ${when}. It is looked at again every five minutes, and this goes when it is mended.`,
+		away: (count: number) => `No connection ${count}`,
+		held: 'waits for a connection',
+		agents: (count: number) => n(count, 'agent waits', 'agents wait'),
+		waitsSince: (count: number, when: string) => `${n(count, 'agent waits', 'agents wait')} since ${when}`,
+		limitParked:
+			'What was done is kept. Work goes on at once when the limit is raised; a limit of the day begins anew at midnight.',
 		failed: (count: number) => `Failed ${count}`,
 		finished: (count: number) => `Finished ${count}`,
 		clear: 'Clear done',

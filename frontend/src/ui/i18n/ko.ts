@@ -388,7 +388,25 @@ export const ko: Dictionary = {
 		noModels: '아는 모델이 없습니다. 목록을 다시 받거나 제공자를 시험해 주십시오.',
 		nothingFound: (words) => `‘${words}’ 모델이 없습니다.`,
 		stays: '저절로 옮기지 않음',
-		staysWhy: '대화는 고른 제공자에 머뭅니다. 응답이 없으면 기다리고 알려 드립니다.',
+		staysWhy: '대신 답할 모델을 정하지 않았다면 대화는 고른 제공자에 머뭅니다. 응답이 없으면 기다리고 알려 드립니다.',
+	},
+	fallbacks: {
+		title: '모델이 답하지 못할 때',
+		why: '제공자에 연결되지 않거나 과부하이거나 크레딧이 없으면 이 모델들이 순서대로 대신 답합니다. 어느 모델이 답했는지 대화에 표시하고, 다음 메시지는 다시 원래 모델로 보냅니다.',
+		nobody: '대신 답할 모델이 없습니다. 대화는 기다리거나 이유를 알려 드립니다.',
+		goesTo: (providers) => `답하지 못하면 이 모델과의 대화가 ${providers}(으)로 전해집니다.`,
+		goesNowhere: '답하지 못해도 이 모델과의 대화가 다른 제공자로 가지 않습니다.',
+		here: '이 컴퓨터',
+		add: '모델 추가',
+		addFor: (model) => `${model} 대신 답할 모델 추가`,
+		remove: (model) => `${model} 제거`,
+		written: 'config.toml에 적혀 있으며 그 파일에서 바꿉니다.',
+		askTitle: (provider) => `${provider}도 답하게 할까요?`,
+		ask: (model, provider) =>
+			`${model}이(가) 답하지 못하면 그 대화에서 말하고 읽은 모든 것을 ${provider}(으)로 보냅니다.`,
+		askFromHere: (model, provider) =>
+			`${model}은(는) 이 컴퓨터에서 돌아갑니다. 답하지 못하면 그 대화에서 말하고 읽은 모든 것이 이 컴퓨터를 떠나 ${provider}(으)로 갑니다.`,
+		yes: '답하게 하기',
 	},
 	permissions: {
 		containedTitle: '이 컴퓨터에서는 명령을 격리합니다',
@@ -424,6 +442,9 @@ export const ko: Dictionary = {
 	general: {
 		autostart: '시스템과 함께 시작',
 		autostartWhy: '로그인하면 Oxios가 트레이에 숨은 채 시작합니다.',
+		awake: '에이전트가 일하는 동안 절전 막기',
+		awakeWhy:
+			'일이 끝나거나 사용자를 기다릴 때까지 컴퓨터가 저절로 절전에 들어가지 않습니다. 덮개를 닫으면 그대로 절전에 들어갑니다.',
 	},
 	language: {
 		title: '언어',
@@ -514,6 +535,8 @@ export const ko: Dictionary = {
 		closed_to_tray: '창을 닫은 뒤에도 Oxios는 트레이에서 계속 실행되었습니다.',
 		minimised: '이 시스템에는 트레이가 없어, 창을 닫으면 최소화됩니다.',
 		inbox_waits: '요청은 보관할 수 없습니다. 승인하거나 거절하십시오.',
+		inbox_found: '문제가 해결되면 저절로 사라집니다.',
+		inbox_held: '에이전트가 이어서 일하면 저절로 사라집니다.',
 		gap: '놓친 소식이 있어 화면을 다시 읽었습니다.',
 		exported: '대화를 내보냈습니다. 비밀은 가렸습니다.',
 		chat_copied: '대화를 클립보드에 복사했습니다.',

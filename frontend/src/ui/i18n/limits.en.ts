@@ -44,6 +44,7 @@ export const limits = {
 	},
 	reached: {
 		title: 'A limit is reached, so this waits',
+		short: 'A limit is reached',
 		raise: 'Raise the limit',
 		to: { usd: 'Raise it to, in dollars', tokens: 'Raise it to so many tokens', calls: 'Raise it to so many requests' },
 		lift: 'No limit',

@@ -44,6 +44,7 @@ export const limits: typeof en = {
 	},
 	reached: {
 		title: '한도에 이르러 기다립니다',
+		short: '한도에 이름',
 		raise: '한도 올리기',
 		to: { usd: '새 한도(달러)', tokens: '새 한도(토큰)', calls: '새 한도(요청 수)' },
 		lift: '한도 없음',

@@ -1,0 +1,33 @@
+package kernel
+
+import (
+	"oxios/kernel/a2a"
+	"oxios/kernel/agent"
+	"oxios/kernel/store"
+)
+
+// mailbox gives a run the messages that wait for it.
+type mailbox struct {
+	x      *a2a.Exchange
+	run    string
+	reader a2a.Reader
+}
+
+// Take returns what waits. Each message becomes a step and leaves the queue in
+// one transaction.
+func (b mailbox) Take(tx *store.Tx) ([]agent.Mail, error) {
+	list, err := b.x.Waiting(tx, b.run)
+	var out []agent.Mail
+	for _, m := range list {
+		out = append(out, agent.Mail{
+			Step: agent.MessageStep{Text: m.Text, Read: m.ForModel(b.reader), Agent: &agent.Sender{
+				ID: m.ID, N: m.N, From: m.From, Name: m.FromName, Kind: string(m.Kind), Answers: m.Answers, Made: m.Made,
+			}},
+			Took: func(tx *store.Tx, step string) error { return b.x.Read(tx, m.ID, step) },
+		})
+	}
+	return out, err
+}
+
+// Unread reports whether something waits.
+func (b mailbox) Unread(tx *store.Tx) (bool, error) { return b.x.Unread(tx, b.run) }
