@@ -338,3 +338,62 @@ func TestMessageThatNoWindowHoldsEndsTheRunAtOnce(t *testing.T) {
 		t.Errorf("the replay differs (-record +replay):\n%s", again.Differs)
 	}
 }
+
+func TestWhatAgentsSayIsNotKeptAsThePersonsWord(t *testing.T) {
+	t.Parallel()
+	k := open(t, kerneltest.Script(`
+[[scenario]]
+match = '^\(Oxios: this stands in place'
+[[scenario.turn]]
+text = "All is read."
+
+[[scenario]]
+match = "^only talk"
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "a2a"
+args = '{"action": "send", "to": "1", "text": "the person wants it all painted red"}'
+[[scenario.turn]]
+text = "I have talked."
+
+[[scenario]]
+match = '^<agent_message'
+[[scenario.turn]]
+text = "All is joined."
+
+[[scenario]]
+match = "^now read"
+[[scenario.turn]]
+repeat = 9
+[[scenario.turn.call]]
+tool = "read"
+args = '{"path": "page-{{n}}.txt"}'
+[[scenario.turn]]
+text = "All is read."
+
+[[scenario]]
+match = "^join them"
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "agent"
+args = '{"action": "fork", "name": "Talker", "goal": "only talk", "profile": "operator"}'
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "agent"
+args = '{"action": "wait"}'
+[[scenario.turn]]
+text = "All is joined."
+`+compactScript), kerneltest.Window(smallWindow))
+	pages(t, k)
+	first := k.Say("join them, and keep it blue")
+	k.Wait(first.RunID)
+	next := k.Say("now read", func(m *kernel.Submit) { m.SessionID = first.SessionID })
+	k.Wait(next.RunID)
+	list := rooms(t, k, next.RunID)
+	if len(list) == 0 {
+		t.Fatal("the window was never full")
+	}
+	if text := list[0].Output; !strings.Contains(text, "keep it blue") || strings.Contains(text, "painted red") {
+		t.Errorf("got %s, want the word of the person alone", text)
+	}
+}

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -34,7 +35,7 @@ func (k *Kernel) pin(ctx context.Context, run Run) (agent.Pinned, error) {
 		said := []string{withNames(r.Text, r.Attachments)}
 		for _, s := range steps {
 			var m agent.MessageStep
-			if s.Kind == store.StepMessage && json.Unmarshal(s.Args, &m) == nil {
+			if s.Kind == store.StepMessage && json.Unmarshal(s.Args, &m) == nil && m.Agent == nil { // what agents say binds nobody
 				said = append(said, withNames(m.Text, m.Attachments))
 			}
 			files.take(scope{folder: r.Folder}, s)
@@ -72,7 +73,7 @@ func (k *Kernel) asked(ctx context.Context, run Run, of map[string]bool) (open, 
 		}
 		switch {
 		case a.State == security.ApprovalPending:
-			open = append(open, fmt.Sprintf("- %s (asked by %s, %s)", what, orElse(a.Request.Agent, "an agent"), a.CreatedAt.UTC().Format(time.RFC3339)))
+			open = append(open, fmt.Sprintf("- %s (asked by %s, %s)", what, cmp.Or(a.Request.Agent, "an agent"), a.CreatedAt.UTC().Format(time.RFC3339)))
 		case !of[a.Request.RunID]:
 		case a.Answers != nil:
 			decided = append(decided, "- "+strings.ReplaceAll(answersOf(a), "\n", "\n  "))
