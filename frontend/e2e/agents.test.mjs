@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { binary, call, oxios } from './oxios.mjs';
+import { begin, binary, call, oxios, visit } from './oxios.mjs';
 import { browser } from './serve.mjs';
 
 const skip = binary ? false : 'OXIOS_BIN names no binary';
@@ -39,17 +39,8 @@ describe('the agents', { skip }, () => {
 		o = await oxios(script);
 		await o.writeConfig(o.config.replace('max_tool_calls = 8', 'max_tool_calls = 500'));
 		chrome = await browser();
-		const context = await chrome.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en' });
-		await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-		context.setDefaultTimeout(30_000);
-		page = await context.newPage();
-		errors = [];
-		page.on('pageerror', (e) => errors.push(e.message));
-		await page.goto(await o.serve());
-		await page.getByRole('button', { name: 'Try and use' }).first().click();
-		await page.getByText('Asks').first().waitFor();
-		await page.getByRole('button', { name: 'Begin' }).click();
-		await page.getByRole('textbox', { name: 'Message', exact: true }).waitFor();
+		({ page, errors } = await visit(chrome, await o.serve()));
+		await begin(page);
 	});
 	after(async () => {
 		await chrome?.close();

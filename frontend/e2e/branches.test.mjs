@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { binary, oxios } from './oxios.mjs';
+import { begin as firstStart, binary, oxios, visit } from './oxios.mjs';
 import { browser } from './serve.mjs';
 
 const skip = binary ? false : 'OXIOS_BIN names no binary';
@@ -74,21 +74,9 @@ describe('branches', { skip }, () => {
 		second = await startSecond(o.env.OXIOS_BASE_URL);
 		const provider = `[[providers]]\nid = "second"\nname = "Second"\nbase_url = "http://127.0.0.1:${second.address().port}/v1"\n`;
 		await o.writeConfig(o.config + provider);
-		const link = await o.serve();
 		chrome = await browser();
-		const context = await chrome.newContext({
-			viewport: { width: 1280, height: 800 },
-			locale: 'en',
-			permissions: ['clipboard-read', 'clipboard-write'],
-		});
-		context.setDefaultTimeout(20_000);
-		page = await context.newPage();
-		errors = [];
-		page.on('pageerror', (e) => errors.push(e.message));
-		await page.goto(link);
-		await page.getByRole('button', { name: 'Try and use' }).first().click();
-		await page.getByRole('button', { name: 'Begin' }).click();
-		await message().waitFor();
+		({ page, errors } = await visit(chrome, await o.serve()));
+		await firstStart(page);
 	});
 	after(async () => {
 		await chrome?.close();

@@ -4,15 +4,14 @@ import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, before, describe, it } from 'node:test';
-import { binary, oxios } from './oxios.mjs';
+import { begin, binary, oxios, visit } from './oxios.mjs';
 import { browser } from './serve.mjs';
 
 const skip = binary ? false : 'OXIOS_BIN names no binary';
 const script = join(dirname(fileURLToPath(import.meta.url)), 'testdata', 'compact.toml');
 
 describe('a conversation that gets too long', { skip, timeout: 120_000 }, () => {
-	let o, chrome, page;
-	const errors = [];
+	let o, chrome, page, errors;
 	const message = () => page.getByRole('textbox', { name: 'Message', exact: true });
 	const log = () => page.getByRole('log', { name: 'Conversation' });
 	const head = () => page.getByRole('button', { name: /Made room: \d+ messages and \d+ tool results summarised/ });
@@ -23,16 +22,9 @@ describe('a conversation that gets too long', { skip, timeout: 120_000 }, () => 
 		o = await oxios(script);
 		for (let i = 1; i < 12; i++)
 			await writeFile(join(o.folder, `page-${i}.txt`), `page ${i}\n${'one thing after the other\n'.repeat(800)}`);
-		const address = await o.serve();
 		chrome = await browser();
-		const context = await chrome.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en' });
-		context.setDefaultTimeout(20_000);
-		page = await context.newPage();
-		page.on('pageerror', (e) => errors.push(e.message));
-		await page.goto(address);
-		await page.getByRole('button', { name: 'Try and use' }).first().click();
-		await page.getByRole('button', { name: 'Begin' }).click();
-		await message().waitFor();
+		({ page, errors } = await visit(chrome, await o.serve()));
+		await begin(page);
 	});
 	after(async () => {
 		await chrome?.close();

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { binary, call, oxios } from './oxios.mjs';
+import { begin, binary, call, oxios, visit as open } from './oxios.mjs';
 import { browser } from './serve.mjs';
 
 const skip = binary ? false : 'OXIOS_BIN names no binary';
@@ -33,12 +33,7 @@ async function kernels(...flags) {
 
 async function visit(link) {
 	await page?.context().close();
-	const context = await chrome.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en' });
-	context.setDefaultTimeout(20_000);
-	page = await context.newPage();
-	errors = [];
-	page.on('pageerror', (e) => errors.push(e.message));
-	await page.goto(link);
+	({ page, errors } = await open(chrome, link));
 }
 
 async function axe() {
@@ -55,10 +50,7 @@ describe('the inbox', { skip }, () => {
 		await o.writeConfig(o.config.replace('keyring', 'mode = "ask"\nkeyring'));
 		chrome = await browser();
 		await visit(await o.serve());
-		await page.getByRole('button', { name: 'Try and use' }).first().click();
-		await page.getByText('Asks').first().waitFor();
-		await page.getByRole('button', { name: 'Begin' }).click();
-		await message().waitFor();
+		await begin(page);
 	});
 	after(async () => {
 		await chrome?.close();

@@ -185,3 +185,26 @@ export async function passFirstStart(page) {
 	await call(page, 'infra.finishOnboarding');
 	await page.reload();
 }
+
+/** visit opens an address in a window of its own, which may use the clipboard; it returns the page and the errors that happen in it. */
+export async function visit(chrome, address) {
+	const context = await chrome.newContext({
+		viewport: { width: 1280, height: 800 },
+		locale: 'en',
+		permissions: ['clipboard-read', 'clipboard-write'],
+	});
+	context.setDefaultTimeout(30_000);
+	const page = await context.newPage();
+	const errors = [];
+	page.on('pageerror', (e) => errors.push(e.message));
+	await page.goto(address);
+	return { page, errors };
+}
+
+/** begin goes through the first start with the model that the environment names, as a person does. */
+export async function begin(page) {
+	await page.getByRole('button', { name: 'Try and use' }).first().click();
+	await page.getByText('Asks').first().waitFor();
+	await page.getByRole('button', { name: 'Begin' }).click();
+	await page.getByRole('textbox', { name: 'Message', exact: true }).waitFor();
+}

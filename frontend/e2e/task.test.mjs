@@ -3,15 +3,14 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, before, describe, it } from 'node:test';
-import { binary, oxios } from './oxios.mjs';
+import { begin, binary, oxios, visit } from './oxios.mjs';
 import { browser } from './serve.mjs';
 
 const skip = binary ? false : 'OXIOS_BIN names no binary';
 const script = join(dirname(fileURLToPath(import.meta.url)), 'testdata', 'task.toml');
 
 describe('a task', { skip, timeout: 120_000 }, () => {
-	let o, chrome, page;
-	const errors = [];
+	let o, chrome, page, errors;
 	const message = () => page.getByRole('textbox', { name: 'Message', exact: true });
 	const log = () => page.getByRole('log', { name: 'Conversation' });
 	const card = () => page.getByRole('alertdialog');
@@ -19,16 +18,9 @@ describe('a task', { skip, timeout: 120_000 }, () => {
 
 	before(async () => {
 		o = await oxios(script);
-		const address = await o.serve();
 		chrome = await browser();
-		const context = await chrome.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en' });
-		context.setDefaultTimeout(20_000);
-		page = await context.newPage();
-		page.on('pageerror', (e) => errors.push(e.message));
-		await page.goto(address);
-		await page.getByRole('button', { name: 'Try and use' }).first().click();
-		await page.getByRole('button', { name: 'Begin' }).click();
-		await message().waitFor();
+		({ page, errors } = await visit(chrome, await o.serve()));
+		await begin(page);
 	});
 	after(async () => {
 		await chrome?.close();

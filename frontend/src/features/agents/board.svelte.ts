@@ -2,7 +2,8 @@ import type { Approval, Process, Run, StepView } from '../../kernel/api.gen';
 import type { Live } from '../../kernel/live.svelte';
 import { failureOf, type Event, type Failure } from '../../kernel/transport';
 import { i18n } from '../../ui/i18n/index.svelte';
-import { belowOf, counted, ended, KEPT, rootOf, rowsOf, sifted, type Filter, type Row } from './rows';
+import { ended } from '../../kernel/runs';
+import { belowOf, counted, KEPT, rootOf, rowsOf, sifted, type Filter, type Row } from './rows';
 import { stateOf } from './words';
 
 /** How many runs come at once: the most that the kernel gives. */

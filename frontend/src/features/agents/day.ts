@@ -1,4 +1,5 @@
-import { ended, type Row } from './rows';
+import { ended } from '../../kernel/runs';
+import type { Row } from './rows';
 
 /** Part is a stretch of a bar, in hundredths of its length. */
 export interface Part {

@@ -1,4 +1,5 @@
 import type { Process, RunState } from '../../kernel/api.gen';
+import { ended } from '../../kernel/runs';
 
 /** Phase is the state of a run as the table says it: one that waits for those that it forked is told apart. */
 export type Phase = RunState | 'other';
@@ -45,11 +46,6 @@ const rank: Record<Phase, number> = {
 	done: 3,
 	stopped: 3,
 };
-
-/** ended reports whether nothing more will happen in a run. */
-export function ended(state: RunState): boolean {
-	return state === 'done' || state === 'failed' || state === 'stopped' || state === 'interrupted';
-}
 
 function childrenOf(list: Iterable<Process>): Map<string, Process[]> {
 	const out = new Map<string, Process[]>();

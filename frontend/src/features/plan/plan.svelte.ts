@@ -17,9 +17,6 @@ export function draftOf(runs: RunView[]): Draft | undefined {
 	return runs.at(-1)?.steps.findLast(waits)?.args as Draft | undefined;
 }
 
-/** ended says that nothing more happens in a run of this state. */
-export const ended = (state: string): boolean => ['done', 'failed', 'stopped', 'interrupted'].includes(state);
-
 /** checksOf are the checks of a run that no evaluation stands behind yet, by the number of their criterion. */
 export function checksOf(run: RunView | undefined): Map<number, StepView> {
 	const checks = new Map<number, StepView>();

@@ -1,10 +1,10 @@
+import { ended } from '../runs';
 import type { AgentCard, AgentMessage, Process, Run, RunView } from '../api.gen';
 import { load } from './load';
 import { iso, makeApproval, makeRun, makeSession, makeStep, noCost, type Speech, type World } from './data';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
-const over = ['done', 'failed', 'stopped', 'interrupted'];
 const priorities = ['low', 'normal', 'high', 'critical'];
 
 type Emit = (kind: string, data: unknown, of: { run_id: string; session_id: string }) => void;
@@ -31,7 +31,7 @@ export class FakeAgents {
 			before?: number;
 		}): Process[] =>
 			this.#world.runs
-				.filter(({ run }) => !run.copy_of && (q.all || !over.includes(run.state)))
+				.filter(({ run }) => !run.copy_of && (q.all || !ended(run.state)))
 				.filter(({ run }) => !q.made_by || run.made_by === q.made_by)
 				.filter(({ run }) => !q.before || run.pid < q.before)
 				.filter(({ run }) => !q.since || !run.ended_at || run.ended_at >= q.since)
@@ -41,7 +41,7 @@ export class FakeAgents {
 		'infra.resources': () => load(this.#world),
 		'agents.run': (id: string) => this.#get(id),
 		'agents.kill': (id: string) => {
-			const told = this.#family(id).filter((r) => !over.includes(r.run.state));
+			const told = this.#family(id).filter((r) => !ended(r.run.state));
 			told.forEach((r) => this.#end(r));
 			return { runs: told.length };
 		},
@@ -52,7 +52,7 @@ export class FakeAgents {
 			}
 		},
 		'a2a.cards': (q: { run_id?: string }): AgentCard[] =>
-			this.#world.runs.filter((r) => r.run.id === q.run_id && !over.includes(r.run.state)).map((r) => cardOf(r.run)),
+			this.#world.runs.filter((r) => r.run.id === q.run_id && !ended(r.run.state)).map((r) => cardOf(r.run)),
 		'a2a.messages': (q: { run_id?: string }): AgentMessage[] =>
 			this.#world.mail.filter((m) => m.from === q.run_id || m.to === q.run_id).sort((a, b) => b.n - a.n),
 		'agents.message': (id: string, text: string) => {
@@ -81,7 +81,7 @@ export class FakeAgents {
 	}
 
 	#process({ run: r, steps }: RunView): Process {
-		const open = over.includes(r.state) ? undefined : steps.findLast((s) => s.state !== 'closed');
+		const open = ended(r.state) ? undefined : steps.findLast((s) => s.state !== 'closed');
 		const request = this.#world.approvals.find((a) => a.request.run_id === r.id && a.state === 'pending')?.request;
 		return {
 			...r,
