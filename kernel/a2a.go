@@ -108,9 +108,9 @@ func (a *A2AAPI) Query(ctx context.Context, q CapabilityQuery) (Capable, error) 
 // Messages lists what agents said to each other: to the person all of it, to an
 // agent what it and those that it has forked sent and got.
 func (a *A2AAPI) Messages(ctx context.Context, q MailQuery) ([]AgentMessage, error) {
-	return guard(ctx, a.caller, action{call: "a2a.messages", resource: "run:" + orElse(q.RunID, "all")}, func(ctx context.Context) ([]AgentMessage, error) {
+	return guard(ctx, a.caller, action{call: "a2a.messages", resource: "run:" + cmp.Or(q.RunID, "all")}, func(ctx context.Context) ([]AgentMessage, error) {
 		if a.who.Kind == sys.KindAgent {
-			q.RunID = orElse(q.RunID, a.scope.runID)
+			q.RunID = cmp.Or(q.RunID, a.scope.runID)
 		}
 		if q.RunID != "" {
 			id, err := (&AgentsAPI{a.caller}).reach(ctx, q.RunID)
@@ -177,14 +177,14 @@ func (a *A2AAPI) payload(m AgentSend) (a2a.Payload, error) {
 	case "", a2a.KindStatus:
 		p = a2a.StatusUpdate{TaskID: m.TaskID, Progress: m.Progress, Message: m.Text}
 	case a2a.KindDelegation:
-		p = a2a.TaskDelegation{TaskID: orElse(m.TaskID, sys.NewID()), Description: m.Text}
+		p = a2a.TaskDelegation{TaskID: cmp.Or(m.TaskID, sys.NewID()), Description: m.Text}
 	case a2a.KindResult:
 		p = a2a.ResultSharing{TaskID: m.TaskID, Result: m.Text, Summary: m.Summary}
 	case a2a.KindQuery:
 		p = a2a.CapabilityQuery{Query: m.Text, Required: m.Required}
 	case a2a.KindHandshake: // nobody introduces themselves as another
 		c, _ := a.k.exchange.Card(a.scope.runID)
-		p = a2a.Handshake{AgentID: a.scope.runID, Name: orElse(c.Name, a.scope.agent), Capabilities: c.Capabilities, Message: m.Text}
+		p = a2a.Handshake{AgentID: a.scope.runID, Name: cmp.Or(c.Name, a.scope.agent), Capabilities: c.Capabilities, Message: m.Text}
 	default:
 		return a2a.Decode(a2a.Kind(m.Kind), nil)
 	}

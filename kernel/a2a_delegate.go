@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -41,7 +40,7 @@ type Delegated struct {
 // outside its folder, has started the caller, or waits for it. The result is
 // what that agent replies, or says at its end.
 func (a *A2AAPI) Delegate(ctx context.Context, d Delegation) (Delegated, error) {
-	meta := map[string]any{"task": shorten(d.Task, 200), "capabilities": strings.Join(d.Capabilities, " ")}
+	meta := map[string]any{"task": sys.Shorten(d.Task, 200), "capabilities": strings.Join(d.Capabilities, " ")}
 	return guard(ctx, a.caller, action{call: "a2a.delegate", resource: "run:" + a.scope.runID, meta: meta}, func(ctx context.Context) (Delegated, error) {
 		if a.scope.runID == "" {
 			return Delegated{}, sys.Errorf(sys.CodeInvalid, "Only an agent delegates. Nothing was started.").WithHint("Send a message to start an agent.")
@@ -168,6 +167,5 @@ func (a *A2AAPI) within(c AgentCard, d Delegation) bool {
 	if d.Profile != "" && d.Profile != c.Profile {
 		return false
 	}
-	rel, err := filepath.Rel(a.scope.folder, l.scope.folder)
-	return err == nil && filepath.IsLocal(rel) && d.Folder == ""
+	return d.Folder == "" && security.Within(l.scope.folder, a.scope.folder)
 }

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -136,7 +137,7 @@ func (k *Kernel) register(ctx context.Context, run Run) error {
 	}
 	skills := a2a.Skills(run.Name+"\n"+goal, names)
 	k.exchange.Register(a2a.Card{
-		ID: run.ID, PID: run.PID, Name: run.Name, Description: shorten(goal, 500), Capabilities: a2a.Capabilities(skills), Skills: skills,
+		ID: run.ID, PID: run.PID, Name: run.Name, Description: sys.Shorten(goal, 500), Capabilities: a2a.Capabilities(skills), Skills: skills,
 		SessionID: run.SessionID, ParentID: run.ParentID, Profile: run.Profile,
 	})
 	return nil
@@ -146,7 +147,7 @@ func (k *Kernel) register(ctx context.Context, run Run) error {
 // the bus.
 func (k *Kernel) newExchange() *a2a.Exchange {
 	return a2a.New(k.store, func(m a2a.Message) {
-		k.publish(event.AgentMessage, scope{runID: orElse(m.To, m.From), sessionID: m.SessionID}, m)
+		k.publish(event.AgentMessage, scope{runID: cmp.Or(m.To, m.From), sessionID: m.SessionID}, m)
 	})
 }
 

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -128,7 +129,7 @@ func (a *AgentsAPI) Submit(ctx context.Context, m Submit) (Submitted, error) {
 	if m.InsteadOf != "" {
 		meta["instead_of"] = m.InsteadOf
 	}
-	return guard(ctx, a.caller, action{call: "agents.submit", resource: "session:" + orElse(m.SessionID, "new"), meta: meta}, func(ctx context.Context) (Submitted, error) {
+	return guard(ctx, a.caller, action{call: "agents.submit", resource: "session:" + cmp.Or(m.SessionID, "new"), meta: meta}, func(ctx context.Context) (Submitted, error) {
 		if m.Via == "" {
 			m.Via = a.who.Via
 		}

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -173,7 +174,7 @@ func (a *StateAPI) attachPath(ctx context.Context, in AttachInput) (Attachment, 
 	if err != nil {
 		return Attachment{}, sys.Errorf(sys.CodeNotFound, "%s cannot be opened: %w. It was not attached.", shortenHome(path), err)
 	}
-	name := cleanName(orElse(in.Name, filepath.Base(path)))
+	name := cleanName(cmp.Or(in.Name, filepath.Base(path)))
 	if info.IsDir() {
 		return a.k.saveAttachment(ctx, Attachment{Kind: store.AttachFolder, Name: name, Path: real}, nil)
 	}
@@ -196,7 +197,7 @@ func (k *Kernel) attachPaste(ctx context.Context, in AttachInput) (Attachment, e
 		return Attachment{}, sys.Errorf(sys.CodeTooLarge, "The pasted text has %s; %s is the most that goes with a message. Nothing was attached.", sizeText(int64(len(in.Text))), sizeText(document.MaxText)).
 			WithHint("Save it as a file, and attach that: the agent reads the parts that it needs.")
 	}
-	a := Attachment{Kind: store.AttachPaste, Name: cleanName(orElse(in.Name, in.Text)), Size: int64(len(in.Text)), Tokens: llm.Tokens(in.Text)}
+	a := Attachment{Kind: store.AttachPaste, Name: cleanName(cmp.Or(in.Name, in.Text)), Size: int64(len(in.Text)), Tokens: llm.Tokens(in.Text)}
 	return k.saveAttachment(ctx, a, []byte(in.Text))
 }
 
@@ -315,5 +316,5 @@ func cleanName(name string) string {
 	if r := []rune(name); len(r) > 120 {
 		name = string(r[:119]) + "…"
 	}
-	return orElse(name, "file")
+	return cmp.Or(name, "file")
 }

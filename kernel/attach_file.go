@@ -139,7 +139,7 @@ func (k *Kernel) readDocument(ctx context.Context, f io.Reader, name string) (do
 	}
 	r, err := document.Parse(out.Stdout, name)
 	if sys.CodeOf(err) == sys.CodeInternal || out.ExitCode != 0 {
-		k.log.WarnContext(ctx, "A reader failed", "name", name, "exit", out.ExitCode, "signal", out.Signal, "error", err, "said", shorten(string(out.Stderr), 2000))
+		k.log.WarnContext(ctx, "A reader failed", "name", name, "exit", out.ExitCode, "signal", out.Signal, "error", err, "said", sys.Shorten(string(out.Stderr), 2000))
 	}
 	return r, err
 }

@@ -3,6 +3,7 @@ package kernel
 import (
 	"archive/tar"
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/hex"
@@ -321,7 +322,7 @@ func damagedBackup(path string, what sys.Words, cause error) error {
 }
 
 func newerBackup(path, version string) error {
-	return sys.Errorf(sys.CodeNewerDatabase, "The backup %s was made by a newer Oxios (%s). Nothing was changed.", path, orElse(version, "unknown")).
+	return sys.Errorf(sys.CodeNewerDatabase, "The backup %s was made by a newer Oxios (%s). Nothing was changed.", path, cmp.Or(version, "unknown")).
 		WithHint("Update Oxios and try again.")
 }
 

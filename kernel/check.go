@@ -28,7 +28,7 @@ func (c *checker) Check(ctx context.Context, number int, criterion ouroboros.Cri
 	if check.Command != "" {
 		out.How, call = ouroboros.HowCommand, c.command
 	}
-	title := sys.Say("Check: %s", shorten(criterion.Text, 200))
+	title := sys.Say("Check: %s", sys.Shorten(criterion.Text, 200))
 	res, problem, err := c.e.Check(ctx, fmt.Sprintf("criterion %d", number), title, check, func(ctx context.Context) (agent.Result, error) {
 		return call(ctx, check, criterion.Text)
 	})
@@ -52,10 +52,10 @@ func (c *checker) command(ctx context.Context, check ouroboros.Check, what strin
 		message, _ := e.Words()
 		return agent.Result{}, sys.Errorf(e.Code, "It could not be checked: %s", message)
 	}
-	shown := shorten(check.Command, 200)
+	shown := sys.Shorten(check.Command, 200)
 	said := sys.Say("%s ended with %d", shown, r.ExitCode)
 	if last := lastLine(r.Output); last != "" {
-		said = sys.Say("%s ended with %d: %s", shown, r.ExitCode, shorten(last, 300))
+		said = sys.Say("%s ended with %d: %s", shown, r.ExitCode, sys.Shorten(last, 300))
 	}
 	if r.TimedOut {
 		said = sys.Say("%s did not end in time", shown)
@@ -84,9 +84,9 @@ func (c *checker) file(ctx context.Context, check ouroboros.Check, _ string) (ag
 	case check.Contains == "":
 		said = sys.Say("%s is there", check.File)
 	case line == 0:
-		said = sys.Say("%s does not contain “%s”", check.File, shorten(check.Contains, 200))
+		said = sys.Say("%s does not contain “%s”", check.File, sys.Shorten(check.Contains, 200))
 	default:
-		said = sys.Say("%s, line %d: %s", check.File, line, shorten(check.Contains, 200))
+		said = sys.Say("%s, line %d: %s", check.File, line, sys.Shorten(check.Contains, 200))
 	}
 	if holds := there && (check.Contains == "" || line > 0); holds == check.Not {
 		return agent.Result{}, sys.Errorf(sys.CodeConflict, "%s", said)

@@ -355,7 +355,7 @@ func configError(raw []byte, row int, what sys.Words) *sys.Error {
 	if row <= len(lines) {
 		text = strings.TrimSpace(lines[row-1])
 	}
-	return sys.Errorf(sys.CodeInvalid, "line %d (%s): %s.", row, shorten(text, 80), what).WithHint("Correct line %d; the file is read again by itself.", row)
+	return sys.Errorf(sys.CodeInvalid, "line %d (%s): %s.", row, sys.Shorten(text, 80), what).WithHint("Correct line %d; the file is read again by itself.", row)
 }
 
 func lineOf(raw []byte, key string) int {

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -140,7 +141,7 @@ func (e *engine) entries(ctx context.Context) ([]entry, error) {
 			key = e.k.opts.Env(p.KeyEnv)
 		}
 		add(entry{source: sourceConfig, where: "config.toml", enabled: !p.Disabled, Endpoint: llm.Endpoint{
-			ID: p.ID, Name: orElse(p.Name, p.ID), Kind: p.Kind, BaseURL: p.BaseURL, ProxyURL: p.ProxyURL, CAFile: p.CAFile, Headers: p.Headers, Key: key,
+			ID: p.ID, Name: cmp.Or(p.Name, p.ID), Kind: p.Kind, BaseURL: p.BaseURL, ProxyURL: p.ProxyURL, CAFile: p.CAFile, Headers: p.Headers, Key: key,
 		}})
 	}
 	for _, p := range window {
@@ -485,7 +486,7 @@ const (
 
 func demoEntry(url string) entry {
 	return entry{source: sourceDemo, enabled: true, demo: true, running: url != "", Endpoint: llm.Endpoint{
-		ID: demoID, Name: "Demo", Kind: llm.KindOpenAI, BaseURL: orElse(url, "http://127.0.0.1/v1"), Local: true,
+		ID: demoID, Name: "Demo", Kind: llm.KindOpenAI, BaseURL: cmp.Or(url, "http://127.0.0.1/v1"), Local: true,
 	}}
 }
 

@@ -15,7 +15,7 @@ import (
 func (c *command) action(call string) action {
 	v := c.verdict
 	a := action{
-		call: call, resource: "command:" + shorten(c.line, 500), effect: v.Effect, tier: v.Tier, readOnly: v.ReadOnly,
+		call: call, resource: "command:" + sys.Shorten(c.line, 500), effect: v.Effect, tier: v.Tier, readOnly: v.ReadOnly,
 		meta: map[string]any{"dir": c.dir, "background": c.background, "network": v.Network, "tier": int(v.Tier)},
 		subject: struct {
 			Line, Dir, Executable string
@@ -48,7 +48,7 @@ func (c *command) card(r *security.Request) {
 	if c.structured {
 		r.Argv = c.argv
 	}
-	r.Programs, r.Executable, r.Claim = v.Programs, c.executable, shorten(c.claim, 1000)
+	r.Programs, r.Executable, r.Claim = v.Programs, c.executable, sys.Shorten(c.claim, 1000)
 	r.Network, r.Outside, r.Hidden = v.Network, v.Outside, v.Hidden()
 	r.Title, r.TitleKO = c.title()
 	r.Why, r.WhyKO = because(v.Reason), v.ReasonKO

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -115,7 +116,7 @@ func (k *Kernel) fallbacks(ctx context.Context) ([]Fallbacks, error) {
 		for _, of := range slices.Sorted(maps.Keys(all)) {
 			provider, model, _ := strings.Cut(of, "/")
 			n := byID[provider]
-			f := Fallbacks{Provider: provider, ProviderName: orElse(n.Name, provider), Model: model, Local: n.Local, Source: source, Then: []Fallback{}}
+			f := Fallbacks{Provider: provider, ProviderName: cmp.Or(n.Name, provider), Model: model, Local: n.Local, Source: source, Then: []Fallback{}}
 			for _, name := range all[of] {
 				f.Then = append(f.Then, fallbackView(byID, provider, name))
 			}
@@ -132,7 +133,7 @@ func (k *Kernel) fallbacks(ctx context.Context) ([]Fallbacks, error) {
 func fallbackView(byID map[string]entry, of, name string) Fallback {
 	id, model, _ := strings.Cut(name, "/")
 	n, ok := byID[id]
-	f := Fallback{Provider: id, ProviderName: orElse(n.Name, id), Model: model, Local: n.Local, Crosses: !n.Local && id != of}
+	f := Fallback{Provider: id, ProviderName: cmp.Or(n.Name, id), Model: model, Local: n.Local, Crosses: !n.Local && id != of}
 	if !ok {
 		f.Problem = sys.TextOf(errNoProvider(id))
 	} else if !n.usable() {
@@ -288,7 +289,7 @@ func (m *guardedModel) standIn(ctx context.Context, req llm.Request, emit func(l
 	reason, _ := sys.AsError(why).Words()
 	who := sys.Words{EN: m.chosen.model}
 	if m.chosen.provider != m.line[0].provider {
-		who = sys.Say("%s of %s", m.chosen.model, orElse(m.chosen.Endpoint().Name, m.chosen.provider))
+		who = sys.Say("%s of %s", m.chosen.model, cmp.Or(m.chosen.Endpoint().Name, m.chosen.provider))
 	}
 	said := sys.Say("%s does not answer, so %s answers. %s", instead, who, reason)
 	if m.own() {

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -47,7 +48,7 @@ func (a *AgentsAPI) Fork(ctx context.Context, f Fork) (Forked, error) {
 // fork is Fork; also runs in the transaction that makes the run, unless it is
 // nil.
 func (a *AgentsAPI) fork(ctx context.Context, f Fork, also func(*store.Tx, Run) error) (Forked, error) {
-	meta := map[string]any{"goal": shorten(f.Goal, 200), "profile": f.Profile}
+	meta := map[string]any{"goal": sys.Shorten(f.Goal, 200), "profile": f.Profile}
 	return guard(ctx, a.caller, action{call: "agents.fork", resource: "run:" + a.scope.runID, meta: meta}, func(ctx context.Context) (Forked, error) {
 		if a.scope.runID == "" {
 			return Forked{}, sys.Errorf(sys.CodeInvalid, "Only an agent forks. Nothing was started.").WithHint("Send a message to start an agent.")
@@ -153,7 +154,7 @@ func (k *Kernel) forkOf(ctx context.Context, c *caller, f Fork) (Run, error) {
 		return Run{}, sys.Errorf(sys.CodeRefused, "This agent has forked %d agents already, the most there may be (max_children). Nothing was started.", len(children)).
 			WithHint("Do the rest of the work yourself.")
 	}
-	profile, err := security.Narrower(parent.Profile, orElse(f.Profile, security.ProfileWorker))
+	profile, err := security.Narrower(parent.Profile, cmp.Or(f.Profile, security.ProfileWorker))
 	if err != nil {
 		return Run{}, err
 	}
@@ -164,12 +165,12 @@ func (k *Kernel) forkOf(ctx context.Context, c *caller, f Fork) (Run, error) {
 			return Run{}, err
 		}
 	}
-	choice, err := k.engine.choose(ctx, parent.Provider, orElse(f.Model, parent.Model))
+	choice, err := k.engine.choose(ctx, parent.Provider, cmp.Or(f.Model, parent.Model))
 	if err != nil {
 		return Run{}, err
 	}
 	run := Run{
-		ID: sys.NewID(), SessionID: parent.SessionID, ParentID: parent.ID, Name: titleOf(orElse(strings.TrimSpace(f.Name), goal)), State: store.RunQueued,
+		ID: sys.NewID(), SessionID: parent.SessionID, ParentID: parent.ID, Name: titleOf(cmp.Or(strings.TrimSpace(f.Name), goal)), State: store.RunQueued,
 		Profile: profile, Folder: parent.Folder, Provider: choice.provider, Model: choice.model, Mode: parent.Mode, Via: parent.Via,
 		Text: goal, CreatedAt: k.clock.Now(), Priority: int(min(priority, most)), Depth: parent.Depth + 1, MadeBy: step, Share: f.share,
 		Agents: parent.Agents,

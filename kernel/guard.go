@@ -194,7 +194,7 @@ func (c *caller) outcome(ctx context.Context, row Syscall, a action, result erro
 	meta := map[string]any{"phase": "outcome", "ok": result == nil}
 	if result != nil {
 		meta["code"] = string(sys.CodeOf(result))
-		meta["error"] = shorten(result.Error(), 500)
+		meta["error"] = sys.Shorten(result.Error(), 500)
 	}
 	kind := actionOf(row)
 	if kind == security.ActionToolCall {
@@ -244,14 +244,4 @@ func (c *caller) entry(kind security.Action, a action, meta map[string]any) secu
 		m["run_id"] = c.scope.runID
 	}
 	return c.k.newEntry(c.who.Actor(), kind, a.resource, m)
-}
-
-func shorten(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 { // not inside a character
-		n--
-	}
-	return s[:n] + "…"
 }

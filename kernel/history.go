@@ -8,6 +8,7 @@ import (
 	"oxios/kernel/agent"
 	"oxios/kernel/llm"
 	"oxios/kernel/store"
+	"oxios/kernel/sys"
 )
 
 // history is what a model reads of the runs that a run follows, from the first
@@ -36,7 +37,7 @@ func (k *Kernel) history(ctx context.Context, run Run, say agent.Say, tools, ima
 		if n < len(before)-1 {
 			for j := range said[n] {
 				if said[n][j].Role == llm.RoleTool {
-					said[n][j].Content = shorten(said[n][j].Content, 2000)
+					said[n][j].Content = sys.Shorten(said[n][j].Content, 2000)
 				}
 			}
 		}

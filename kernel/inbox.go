@@ -7,6 +7,7 @@ import (
 	"oxios/kernel/event"
 	"oxios/kernel/security"
 	"oxios/kernel/store"
+	"oxios/kernel/sys"
 )
 
 // InboxRun is a run that has ended, as the inbox lists it.
@@ -45,7 +46,7 @@ func (a *AgentsAPI) Inbox(ctx context.Context, all bool) (Inbox, error) {
 			if !r.Seen {
 				in.Older--
 			}
-			r.Run.Text = shorten(r.Run.Text, 500)
+			r.Run.Text = sys.Shorten(r.Run.Text, 500)
 			if r.Run.State == store.RunDone {
 				in.Finished = append(in.Finished, r)
 			} else {

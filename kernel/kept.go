@@ -32,7 +32,7 @@ func (a *InfraAPI) Kept(ctx context.Context) (map[string]string, error) {
 func (a *InfraAPI) Keep(ctx context.Context, key, value string) error {
 	_, err := guard(ctx, a.caller, action{call: "infra.keep", resource: "kept:" + key}, func(ctx context.Context) (struct{}, error) {
 		if !keptKey().MatchString(key) || len(value) > maxKeptValue {
-			return struct{}{}, sys.Errorf(sys.CodeInvalid, "%q cannot be kept: a key has up to 64 small letters, digits, - and _, a value up to 16 kB.", shorten(key, 80))
+			return struct{}{}, sys.Errorf(sys.CodeInvalid, "%q cannot be kept: a key has up to 64 small letters, digits, - and _, a value up to 16 kB.", sys.Shorten(key, 80))
 		}
 		return struct{}{}, a.k.store.Write(ctx, func(tx *store.Tx) error {
 			raw, _, err := a.k.store.GetIn(tx, "kept")

@@ -174,7 +174,7 @@ func (k *Kernel) sessionFor(ctx context.Context, m Submit, text string, from sco
 	if m.Folder != "" && m.Folder != s.Folder {
 		s.Folder, patch.Folder = m.Folder, &m.Folder
 	}
-	if s.Folder, err = k.checkFolder(orElse(s.Folder, cfg.workFolder())); err != nil {
+	if s.Folder, err = k.checkFolder(cmp.Or(s.Folder, cfg.workFolder())); err != nil {
 		return s, false, err
 	}
 	if m.Model != "" && (m.Model != s.Model || m.Provider != s.Provider) {
@@ -337,7 +337,7 @@ func (k *Kernel) exit(tx *store.Tx, run Run) error {
 		}
 		if len(unread) > 0 {
 			tx.OnCommit(func() {
-				k.raise(sys.Errorf(sys.CodeConflict, "The agent %s ended before it read your message: %s", run.Name, shorten(oneParagraph(unread), 300)))
+				k.raise(sys.Errorf(sys.CodeConflict, "The agent %s ended before it read your message: %s", run.Name, sys.Shorten(oneParagraph(unread), 300)))
 			})
 		}
 	}

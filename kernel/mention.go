@@ -50,7 +50,7 @@ type Mentions struct {
 func (a *ExecAPI) Mentions(ctx context.Context, in MentionArgs) (Mentions, error) {
 	return guard(ctx, a.caller, action{call: "exec.mentions", resource: "file:" + in.Folder}, func(ctx context.Context) (Mentions, error) {
 		configured := a.k.config.get().workFolder()
-		folder, err := a.k.usable(orElse(in.Folder, configured))
+		folder, err := a.k.usable(cmp.Or(in.Folder, configured))
 		if err != nil {
 			return Mentions{}, err
 		}

@@ -3,8 +3,6 @@ package kernel
 import (
 	"context"
 	"encoding/json"
-	"path/filepath"
-	"strings"
 	"sync"
 
 	"oxios/kernel/agent"
@@ -89,19 +87,13 @@ func (n *neighbours) join(s scope) (others []writer) {
 	n.writes[s.runID] = writer{s.sessionID, s.folder, s.agent}
 	for _, w := range n.writes {
 		p := pairOf(s.sessionID, w.sessionID)
-		if w.sessionID == s.sessionID || n.told[p] || !(within(w.folder, s.folder) || within(s.folder, w.folder)) {
+		if w.sessionID == s.sessionID || n.told[p] || !(security.Within(w.folder, s.folder) || security.Within(s.folder, w.folder)) {
 			continue
 		}
 		n.told[p] = true
 		others = append(others, w)
 	}
 	return others
-}
-
-// within reports whether a folder is another one, or lies in it.
-func within(path, folder string) bool {
-	rel, err := filepath.Rel(folder, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 // tell leaves a note for all that write in a conversation, and for its first

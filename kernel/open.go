@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -200,7 +201,7 @@ func lockHome(home, owner string) (*flock.Flock, error) {
 	}
 	if !ok {
 		who, _ := os.ReadFile(filepath.Join(home, "run", "owner"))
-		return nil, sys.Errorf(sys.CodeBusy, "Another Oxios (%s) uses %s.", orElse(strings.TrimSpace(string(who)), "unknown"), home).
+		return nil, sys.Errorf(sys.CodeBusy, "Another Oxios (%s) uses %s.", cmp.Or(strings.TrimSpace(string(who)), "unknown"), home).
 			WithHint("Use that one, or end it first.")
 	}
 	text := fmt.Sprintf("%s, process %d", owner, os.Getpid())
@@ -239,11 +240,4 @@ func (k *Kernel) nodeID(ctx context.Context) (id string, err error) {
 		return k.store.Put(tx, "node", id)
 	})
 	return id, err
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -101,7 +102,7 @@ func (a *InfraAPI) Providers(ctx context.Context) ([]Provider, error) {
 
 func (k *Kernel) provider(ctx context.Context, n entry) Provider {
 	p := Provider{
-		ID: n.ID, Name: orElse(n.Name, n.ID), Kind: orElse(n.Kind, llm.KindOpenAI), BaseURL: n.BaseURL, Local: n.Local, Enabled: n.enabled, Source: n.source, Where: n.where,
+		ID: n.ID, Name: cmp.Or(n.Name, n.ID), Kind: cmp.Or(n.Kind, llm.KindOpenAI), BaseURL: n.BaseURL, Local: n.Local, Enabled: n.enabled, Source: n.source, Where: n.where,
 		ProxyURL: n.ProxyURL, CAFile: n.CAFile, Running: n.running, Problem: n.problem, Demo: n.demo,
 	}
 	if n.Key != "" {
@@ -139,7 +140,7 @@ func (k *Kernel) modelViews(ctx context.Context, n entry, list []llm.Model) []Mo
 	for _, m := range list {
 		k.engine.catalogue().Fill(n.Endpoint, &m)
 		v := Model{
-			ID: m.ID, Provider: n.ID, ProviderName: orElse(n.Name, n.ID), ContextLength: m.ContextLength, Tools: m.Tools, Images: m.Images, Reasoning: m.Reasoning,
+			ID: m.ID, Provider: n.ID, ProviderName: cmp.Or(n.Name, n.ID), ContextLength: m.ContextLength, Tools: m.Tools, Images: m.Images, Reasoning: m.Reasoning,
 			ChatOnly: m.ChatOnly(), Price: m.Price, Free: n.Local || (m.Price != nil && m.Price.Free()), Demo: n.demo,
 			Favourite: slices.Contains(favourites, n.ID+"/"+m.ID), Default: cfg.Provider == n.ID && cfg.Model == m.ID,
 		}
@@ -236,7 +237,7 @@ func (a *InfraAPI) SetFavourite(ctx context.Context, provider, model string, on 
 // SaveProvider adds a provider, or changes one that was added in the window.
 // The key goes to the keyring or the encrypted file, never to config.toml.
 func (a *InfraAPI) SaveProvider(ctx context.Context, in ProviderInput) (Provider, error) {
-	return guard(ctx, a.caller, action{call: "infra.saveProvider", resource: "provider:" + orElse(in.ID, in.Name), meta: map[string]any{"base_url": in.BaseURL}}, func(ctx context.Context) (Provider, error) {
+	return guard(ctx, a.caller, action{call: "infra.saveProvider", resource: "provider:" + cmp.Or(in.ID, in.Name), meta: map[string]any{"base_url": in.BaseURL}}, func(ctx context.Context) (Provider, error) {
 		list, err := a.k.engine.saved(ctx)
 		if err != nil {
 			return Provider{}, err

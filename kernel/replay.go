@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -8,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"oxios/kernel/agent"
 	"oxios/kernel/event"
@@ -144,7 +145,7 @@ func (k *Kernel) replay(ctx context.Context, run Run, steps []store.Step) (Repla
 		return Replay{}, err
 	}
 	out := Replay{RunID: run.ID, Events: canonical(again, ended)}
-	out.Differs = cmp.Diff(canonical(steps, run), out.Events)
+	out.Differs = gocmp.Diff(canonical(steps, run), out.Events)
 	out.Same = out.Differs == ""
 	return out, nil
 }
@@ -176,11 +177,11 @@ func canonical(steps []store.Step, run Run) []ReplayEvent {
 // redecide asks the guard about each tool call of a run, as it would decide
 // under another policy.
 func (k *Kernel) redecide(ctx context.Context, run Run, steps []store.Step, p ReplayPolicy) (Replay, error) {
-	mode, err := security.ParseMode(orElse(p.Mode, run.Mode))
+	mode, err := security.ParseMode(cmp.Or(p.Mode, run.Mode))
 	if err != nil {
 		return Replay{}, err
 	}
-	who := sys.Principal{Kind: sys.KindAgent, ID: run.ID, Name: run.Name, Profile: orElse(p.Profile, run.Profile)}
+	who := sys.Principal{Kind: sys.KindAgent, ID: run.ID, Name: run.Name, Profile: cmp.Or(p.Profile, run.Profile)}
 	trial := &trial{isolation: k.isolation()}
 	if p.Isolation != nil {
 		trial.isolation = sys.Isolation(*p.Isolation)

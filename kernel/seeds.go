@@ -198,17 +198,17 @@ func (t *runTask) Active() bool {
 // Evaluate finds out what came of the seed, and keeps it.
 func (t *runTask) Evaluate(ctx context.Context, e *agent.Evaluation) (agent.Verdict, error) {
 	seed, _ := t.task.Seed()
-	shares, err := t.k.shares(ctx, t.run.ID, seed)
+	group, err := t.k.group(ctx, t.run.ID, seed.ID)
 	if err != nil {
 		return agent.Verdict{}, err
 	}
-	work, said, err := t.k.workOf(ctx, t.run.ID, seed.ID)
+	work, said, err := t.k.workOf(ctx, group)
 	if err != nil {
 		return agent.Verdict{}, err
 	}
 	of := orchestrator.MaterialOf(e.Talk(), e.Answer)
 	of.Work, of.Answer = work+of.Work, of.Answer+said
-	o, err := t.task.Evaluate(ctx, &checker{t, e}, e, of, shares, e.Last)
+	o, err := t.task.Evaluate(ctx, &checker{t, e}, e, of, group.shares(seed.Version), e.Last)
 	if err != nil {
 		return agent.Verdict{}, err
 	}

@@ -57,11 +57,11 @@ func (a *AgentsAPI) split(ctx context.Context, seed Seed) (string, error) {
 			return "", err
 		}
 	}
-	shares, err := a.k.shares(ctx, a.scope.runID, seed)
+	group, err := a.k.group(ctx, a.scope.runID, seed.ID)
 	if err != nil {
 		return "", err
 	}
-	return orchestrator.Join(seed, shares, rest), nil
+	return orchestrator.Join(seed, group.shares(seed.Version), rest), nil
 }
 
 // parts are what a seed is split into: none where its agent may not fork.
@@ -85,40 +85,44 @@ func (a *AgentsAPI) parts(ctx context.Context, seed Seed) (parts [][]int, rest [
 	return parts, rest, err
 }
 
-// group are the agents that worked on parts of a seed, of any version, in the
+// member is an agent that worked on a part of a seed, and what came of it.
+type member struct {
+	Run
+	result RunResult
+}
+
+// team are the agents that worked on parts of a seed, of any version, in the
 // order in which they were forked.
-func (k *Kernel) group(ctx context.Context, runID, seedID string) (list []Run, err error) {
+type team []member
+
+func (k *Kernel) group(ctx context.Context, runID, seedID string) (list team, err error) {
 	children, err := k.store.Runs(ctx, store.RunQuery{ParentID: runID, Limit: 500})
 	for _, r := range slices.Backward(children) {
-		if r.Share != nil && r.Share.SeedID == seedID {
-			list = append(list, k.unwritten.over(r))
+		if r.Share == nil || r.Share.SeedID != seedID {
+			continue
 		}
+		result, err := k.result(ctx, r.ID)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, member{k.unwritten.over(r), result})
 	}
 	return list, err
 }
 
-// shares says what came of the parts of a version of a seed.
-func (k *Kernel) shares(ctx context.Context, runID string, seed Seed) ([]orchestrator.Share, error) {
-	group, err := k.group(ctx, runID, seed.ID)
-	if err != nil {
-		return nil, err
-	}
-	var list []orchestrator.Share
-	for _, r := range group {
-		if r.Share.Version != seed.Version {
+// shares says what came of the parts of a version of the seed.
+func (g team) shares(version int) (list []orchestrator.Share) {
+	for _, m := range g {
+		if m.Share.Version != version {
 			continue
 		}
-		res, err := k.result(ctx, r.ID)
-		if err != nil {
-			return nil, err
-		}
-		s := orchestrator.Share{Agent: fmt.Sprintf("agent %d", r.PID), Answer: res.Response, Failed: undone(res, r)}
-		for _, n := range r.Share.Criteria {
+		s := orchestrator.Share{Agent: fmt.Sprintf("agent %d", m.PID), Answer: m.result.Response, Failed: undone(m.result, m.Run)}
+		for _, n := range m.Share.Criteria {
 			s.Criteria = append(s.Criteria, n-1)
 		}
 		list = append(list, s)
 	}
-	return list, nil
+	return list
 }
 
 // undone says why a run does not count as done, in words; none for one that
@@ -142,21 +146,16 @@ func undone(res RunResult, r Run) sys.Words {
 	return sys.Say("it ended as %s", string(r.State))
 }
 
-// workOf tells a judge what the agents of a seed did, and what they said.
-func (k *Kernel) workOf(ctx context.Context, runID, seedID string) (work, said string, err error) {
-	group, err := k.group(ctx, runID, seedID)
-	for _, r := range group {
-		steps, serr := k.store.Steps(ctx, r.ID)
-		if serr != nil {
-			return "", "", serr
+// workOf tells a judge what these agents did, and what they said.
+func (k *Kernel) workOf(ctx context.Context, g team) (work, said string, err error) {
+	for _, m := range g {
+		steps, err := k.store.Steps(ctx, m.ID)
+		if err != nil {
+			return "", "", err
 		}
-		res, rerr := k.result(ctx, r.ID)
-		if rerr != nil {
-			return "", "", rerr
-		}
-		told, open := agent.Tell(agent.Plain(r.Text, nil), steps, agent.Plain)
+		told, open := agent.Tell(agent.Plain(m.Text, nil), steps, agent.Plain)
 		work += orchestrator.MaterialOf(append(told.Own, agent.Unfinished(open)...), "").Work
-		said += "\n\n" + res.Response
+		said += "\n\n" + m.result.Response
 	}
-	return work, said, err
+	return work, said, nil
 }

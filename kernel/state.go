@@ -173,7 +173,7 @@ func (a *StateAPI) UpdateSession(ctx context.Context, id string, p SessionPatch)
 			if t == "" {
 				return Session{}, sys.Errorf(sys.CodeInvalid, "A conversation needs a title. The old one was kept.")
 			}
-			t = shorten(t, 200)
+			t = sys.Shorten(t, 200)
 			p.Title = &t
 		}
 		if _, err := a.k.store.UpdateSession(ctx, id, p); err != nil {

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -51,8 +52,8 @@ func (a *AgentsAPI) BeginTask(ctx context.Context, t Task) (TaskAnswer, error) {
 	b := &beginning{AgentsAPI: a, task: t}
 	defer b.prepare(ctx)()
 	act := action{
-		call: "agents.beginTask", resource: "run:" + orElse(a.scope.runID, "none"), effect: security.EffectRead,
-		meta: map[string]any{"goal": shorten(t.Goal, 500), "criteria": len(t.Criteria), "ambiguity": b.step.Ambiguity},
+		call: "agents.beginTask", resource: "run:" + cmp.Or(a.scope.runID, "none"), effect: security.EffectRead,
+		meta: map[string]any{"goal": sys.Shorten(t.Goal, 500), "criteria": len(t.Criteria), "ambiguity": b.step.Ambiguity},
 	}
 	if b.err == nil && len(b.step.Ask) > 0 && b.said == nil {
 		act.asks, act.subject, act.card = true, t, b.card
@@ -157,9 +158,9 @@ func record(i *ouroboros.Interview, ap Approval) {
 
 // card is how the person sees the questions.
 func (b *beginning) card(r *security.Request) {
-	title := sys.Say("%d questions before it begins: %s", len(b.step.Ask), shorten(b.task.Goal, 200))
+	title := sys.Say("%d questions before it begins: %s", len(b.step.Ask), sys.Shorten(b.task.Goal, 200))
 	if len(b.step.Ask) == 1 {
-		title = sys.Say("A question before it begins: %s", shorten(b.task.Goal, 200))
+		title = sys.Say("A question before it begins: %s", sys.Shorten(b.task.Goal, 200))
 	}
 	r.Title, r.TitleKO = title.EN, title.KO
 	for _, q := range b.step.Ask {

@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -72,7 +73,7 @@ func (x *Exchange) Wait(from, to string) (done func(), err error) {
 	defer x.mu.Unlock()
 	if chain := x.chain(to, from, nil); chain != nil {
 		name := x.cards[to].Name
-		return nil, sys.Errorf(sys.CodeConflict, "%s waits for you, so neither would ever go on: two agents do not wait for each other. Nothing was done.", orElse(name, "That agent")).
+		return nil, sys.Errorf(sys.CodeConflict, "%s waits for you, so neither would ever go on: two agents do not wait for each other. Nothing was done.", cmp.Or(name, "That agent")).
 			WithHint("Answer what it asked you, or say what you need in your own result.")
 	}
 	x.waits[from] = append(x.waits[from], to)
@@ -352,13 +353,13 @@ func (x *Exchange) settle(tx *store.Tx, r store.Run, m store.Mail, said string) 
 		m.Problem = sys.Errorf(sys.CodeConflict, "The agent %s ended (%s) before it read this.", r.Name, r.State)
 		m.State, back.made = store.MailReturned, store.MailOfReturned
 	case r.State == store.RunDone && strings.TrimSpace(said) != "":
-		m.State, back.made, back.Payload = store.MailAnswered, store.MailOfEnd, ResultSharing{TaskID: m.ID, Result: shorten(said, MaxText)}
+		m.State, back.made, back.Payload = store.MailAnswered, store.MailOfEnd, ResultSharing{TaskID: m.ID, Result: sys.Shorten(said, MaxText)}
 	default:
 		m.Problem = sys.Errorf(sys.CodeConflict, "The agent %s ended (%s) without an answer. %s", r.Name, r.State, why(r))
 		m.State, back.made = store.MailReturned, store.MailOfFailure
 	}
 	if m.Problem != nil {
-		back.Payload = StatusUpdate{TaskID: m.ID, Message: strings.TrimSpace(m.Problem.Message) + " It was: " + shorten(messageOf(m).Text, 500)}
+		back.Payload = StatusUpdate{TaskID: m.ID, Message: strings.TrimSpace(m.Problem.Message) + " It was: " + sys.Shorten(messageOf(m).Text, 500)}
 	}
 	if err := x.set(tx, m, m.State); err != nil {
 		return err
@@ -386,21 +387,4 @@ func why(r store.Run) any {
 		return r.Error
 	}
 	return r.EndReason
-}
-
-func shorten(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 { // not inside a character
-		n--
-	}
-	return s[:n] + "…"
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

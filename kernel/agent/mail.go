@@ -16,7 +16,18 @@ func (x *run) takeMail(ctx context.Context) error {
 	keep := context.WithoutCancel(ctx)
 	var taken []Mail
 	var steps []*store.OpenStep
-	err := x.Store.Write(keep, func(tx *store.Tx) (err error) {
+	waits := false
+	err := x.Store.Read(keep, func(tx *store.Tx) (err error) {
+		waits, err = x.spec.Mailbox.Unread(tx)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("look for messages of other agents: %w", err)
+	}
+	if !waits {
+		return nil
+	}
+	err = x.Store.Write(keep, func(tx *store.Tx) (err error) {
 		steps = nil
 		if taken, err = x.spec.Mailbox.Take(tx); err != nil {
 			return err

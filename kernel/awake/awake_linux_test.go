@@ -24,7 +24,7 @@ func bus(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("dbus-daemon")
 	if err != nil {
-		t.Skip("dbus-daemon is not installed")
+		t.Fatal("dbus-daemon is not installed: build/packages.sh test installs it")
 	}
 	cmd := exec.Command(path, "--session", "--nofork", "--nopidfile", "--print-address", "--address=unix:path="+filepath.Join(t.TempDir(), "bus"))
 	out, err := cmd.StdoutPipe()

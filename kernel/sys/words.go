@@ -104,3 +104,14 @@ func errorInKorean(err error) string {
 	}
 	return err.Error()
 }
+
+// Shorten cuts a text to n bytes, at a character, and marks the cut.
+func Shorten(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n] + "…"
+}
