@@ -92,7 +92,7 @@ func (a *A2AAPI) handOver(ctx context.Context, d Delegation, p a2a.TaskDelegatio
 			return Delegated{RunID: r.ID, PID: r.PID, Name: r.Name, Forked: r.MadeBy == s.Step().ID, Message: m}, err
 		}
 	}
-	if c, ok, err := a.fitting(ctx, d); err != nil {
+	if c, ok, err := a.fitting(ctx, d, func(AgentCard) bool { return true }); err != nil {
 		return Delegated{}, err
 	} else if ok && !fork {
 		m, err := a.send(ctx, a2a.Envelope{To: c.ID, ToName: c.Name, SessionID: c.SessionID, Payload: p, Asks: true})
@@ -113,9 +113,9 @@ func (a *A2AAPI) handOver(ctx context.Context, d Delegation, p a2a.TaskDelegatio
 	return Delegated{RunID: f.RunID, PID: f.PID, Name: f.Name, Forked: true, Message: m}, err
 }
 
-// fitting finds the live agent to which a task may be handed, the one with the
-// fewest waiting messages first.
-func (a *A2AAPI) fitting(ctx context.Context, d Delegation) (AgentCard, bool, error) {
+// fitting finds the live agent to which a task may be handed, of those that are
+// among the ones asked for the one with the fewest waiting messages.
+func (a *A2AAPI) fitting(ctx context.Context, d Delegation, among func(AgentCard) bool) (AgentCard, bool, error) {
 	wanted := a2a.Wanted(d.Capabilities...)
 	if len(wanted) == 0 {
 		wanted = a2a.Inferable(d.Task)
@@ -138,7 +138,7 @@ func (a *A2AAPI) fitting(ctx context.Context, d Delegation) (AgentCard, bool, er
 	var best AgentCard
 	least := a2a.MaxWaiting
 	for _, c := range cards {
-		if slices.Contains(above, c.ID) || !c.StartedFor(wanted) || a.k.exchange.WaitsFor(c.ID, me.ID) || !a.within(c, d) {
+		if !among(c) || slices.Contains(above, c.ID) || !c.StartedFor(wanted) || a.k.exchange.WaitsFor(c.ID, me.ID) || !a.within(c, d) {
 			continue
 		}
 		n := 0

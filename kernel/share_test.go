@@ -250,3 +250,105 @@ func TestAKillAtAnyCommitOfATaskRepeatsNothing(t *testing.T) {
 		})
 	}
 }
+
+// testedScript plays an agent that has a tester at work when it begins a task
+// with something to test.
+const testedScript = `
+[[scenario]]
+match = '(?s)Do one part of a larger task: the tests pass'
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "write"
+args = '{"path": "tests.txt", "content": "ok\n"}'
+[[scenario.turn]]
+text = "The tests pass."
+[[scenario]]
+match = "^Do one part of a larger task: (\\w+) is there"
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "write"
+args = '{"path": "{{1}}.txt", "content": "here\n"}'
+[[scenario.turn]]
+text = "{{1}} is there."
+[[scenario]]
+match = "^test what is there"
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "exec"
+args = '{"command": "echo looks", "network": true}'
+[[scenario.turn]]
+text = "I have looked."
+[[scenario]]
+match = "^make"
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "agent"
+args = '{"action": "fork", "name": "Tester", "goal": "test what is there"}'
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "begin_task"
+args = '{"goal": "a page", "acceptance_criteria": [{"text": "page is there", "check": {"file": "page.txt"}}, {"text": "style is there", "check": {"file": "style.txt"}}, {"text": "the tests pass", "check": {"file": "tests.txt"}}], "clarity": {"goal": 1, "constraints": 1, "criteria": 1}}'
+[[scenario.turn]]
+text = "Put together."
+`
+
+// tested begins the task and returns when its parts are given out and the tester
+// has not yet read of its own.
+func tested(t *testing.T) (k *kerneltest.Kernel, run string, tester kernel.Process) {
+	t.Helper()
+	k = open(t, kerneltest.Script(testedScript))
+	run = k.Say("make a page", func(m *kernel.Submit) { m.Mode = "autonomous" }).RunID
+	k.Until("the parts are given out", func() bool {
+		v, err := k.Person().Agents.Run(t.Context(), run)
+		return err == nil && len(parts(t, k, run)) >= 3 && len(v.Steps) > 0 && strings.Contains(strings.Join(mail(t, k, ""), "\n"), "waiting")
+	})
+	return k, run, parts(t, k, run)[0]
+}
+
+func TestAPartGoesToTheAgentAtWorkThatWasStartedForIt(t *testing.T) {
+	t.Parallel()
+	k, run, tester := tested(t)
+	k.Restart()
+	approveAll(t, k, []kernel.Process{tester})
+	r := k.Wait(run)
+	v, err := k.Person().Agents.Seed(t.Context(), r.SeedID)
+	if err != nil || len(v.Versions) != 1 || len(v.Versions[0].Shares) != 3 {
+		t.Fatalf("got %+v, %v, want one version with three parts", v, err)
+	}
+	for _, s := range v.Versions[0].Shares {
+		if slices.Equal(s.Criteria, []int{3}) != (s.RunID == tester.ID) {
+			t.Errorf("%s works on %v, want the tester on the tests", s.Name, s.Criteria)
+		}
+	}
+	if len(parts(t, k, run)) != 3 || r.EvaluationPassed == nil || !*r.EvaluationPassed {
+		t.Errorf("got %+v and %d agents, want a task that passed with one fork for each other part", r, len(parts(t, k, run)))
+	}
+	fork, err := k.Person().Agents.Run(t.Context(), parts(t, k, run)[1].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if team, err := k.Person().Agents.List(t.Context(), kernel.ProcessQuery{MadeBy: fork.Run.MadeBy, All: true}); err != nil || len(team) != 3 {
+		t.Errorf("got %+v, %v, want the tester in the team", team, err)
+	}
+}
+
+func TestAForkTakesThePartOfAnAgentThatEndedBeforeItReadOfIt(t *testing.T) {
+	t.Parallel()
+	k, run, tester := tested(t)
+	if _, err := k.Person().Agents.Kill(t.Context(), tester.ID); err != nil {
+		t.Fatal(err)
+	}
+	r := k.Wait(run)
+	v, err := k.Person().Agents.Seed(t.Context(), r.SeedID)
+	if err != nil || len(v.Versions[0].Shares) != 3 {
+		t.Fatalf("got %+v, %v, want three parts", v, err)
+	}
+	for _, s := range v.Versions[0].Shares {
+		if s.RunID == tester.ID || s.State != "done" {
+			t.Errorf("got %+v, want it done by another than the tester", s)
+		}
+	}
+	if r.EvaluationPassed == nil || !*r.EvaluationPassed {
+		t.Errorf("got %+v, want a task that passed", r)
+	}
+}

@@ -84,6 +84,7 @@ type Share struct {
 	SeedID   string `json:"seed_id"`
 	Version  int    `json:"version"`
 	Criteria []int  `json:"criteria"` // their numbers, from 1
+	GivenBy  string `json:"given_by,omitempty"` // the step that gave it to an agent that was at work already
 }
 
 // Instructions are what a file of a folder tells the agents that work in it.
@@ -122,7 +123,7 @@ type RunPatch struct {
 type RunQuery struct {
 	SessionID string
 	ParentID  string
-	MadeBy    string // the step that forked it
+	MadeBy    string // the step that forked it, or gave it a part of a seed
 	PID       int64
 	Open      bool      // only those that have not ended
 	Since     time.Time // only those that have not ended before
@@ -261,7 +262,7 @@ func (s *Store) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
 		where, args = append(where, "parent_id = ?"), append(args, q.ParentID)
 	}
 	if q.MadeBy != "" {
-		where, args = append(where, "made_by = ?"), append(args, q.MadeBy)
+		where, args = append(where, "(made_by = ? OR share_json ->> 'given_by' = ?)"), append(args, q.MadeBy, q.MadeBy)
 	}
 	if q.PID != 0 {
 		where, args = append(where, "pid = ?"), append(args, q.PID)
@@ -351,6 +352,16 @@ func (s *Store) UpdateRun(tx *Tx, id string, p RunPatch) error {
 		}
 		return errTakenOver(id)
 	})
+}
+
+// SetShare says which part of a seed a run works on; nil is none.
+func (s *Store) SetShare(tx *Tx, id string, share *Share) error {
+	text, err := nullJSON(share)
+	if err != nil {
+		return fmt.Errorf("encode a share: %w", err)
+	}
+	res, err := tx.Exec("UPDATE runs SET share_json = ? WHERE id = ?", text, id)
+	return must(res, err, func() error { return errNotFound("run", id) })
 }
 
 // instructionsJSON encodes what a run was told; the text stays in its file.
