@@ -14,6 +14,11 @@ import (
 
 type listsKey struct{}
 
+// lists are the messages and the tools of a request, and then its whole body. The
+// transport keeps a request as long as its answer streams, so that it is let go of
+// when the answer begins.
+type lists struct{ b []byte }
+
 // withLists leaves it to [doer.Do] to put the messages and the tools of req
 // into the body of chat, which has its tools already. go-openai encodes each of
 // them three times over, which in a conversation of a hundred turns takes longer
@@ -50,12 +55,12 @@ func withLists(ctx context.Context, req Request, chat openai.ChatCompletionReque
 		b = append(b, ']')
 	}
 	chat.Messages, chat.Tools = []openai.ChatCompletionMessage{}, nil
-	return context.WithValue(ctx, listsKey{}, b), chat, err
+	return context.WithValue(ctx, listsKey{}, &lists{b}), chat, err
 }
 
 // putLists puts the lists of [withLists] into the body of a request.
 func putLists(req *http.Request) error {
-	lists, ok := req.Context().Value(listsKey{}).([]byte)
+	l, ok := req.Context().Value(listsKey{}).(*lists)
 	if !ok {
 		return nil
 	}
@@ -68,12 +73,33 @@ func putLists(req *http.Request) error {
 	if !found {
 		return errors.New("the request has no place for its messages")
 	}
-	whole := slices.Concat(before, lists, after)
-	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(whole)), nil }
+	l.b = slices.Concat(before, l.b, after)
+	req.GetBody = func() (io.ReadCloser, error) { return &sentBody{rest: l.b}, nil }
 	req.Body, _ = req.GetBody()
-	req.ContentLength = int64(len(whole))
+	req.ContentLength = int64(len(l.b))
 	return nil
 }
+
+// letGo forgets the body of a request that was answered.
+func letGo(ctx context.Context) {
+	if l, ok := ctx.Value(listsKey{}).(*lists); ok {
+		l.b = nil
+	}
+}
+
+// sentBody reads a body, and keeps nothing of it at its end.
+type sentBody struct{ rest []byte }
+
+func (b *sentBody) Read(p []byte) (int, error) {
+	n := copy(p, b.rest)
+	if b.rest = b.rest[n:]; len(b.rest) == 0 {
+		b.rest = nil
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (b *sentBody) Close() error { return nil }
 
 // appendTool appends t as go-openai encodes it.
 func appendTool(b []byte, t openai.Tool) ([]byte, error) {

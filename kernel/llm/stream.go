@@ -137,7 +137,7 @@ func (l *lines) next() (line []byte, whole bool, err error) {
 // brace is taken as it is. It returns nil at the end of the stream, whether
 // the server said [DONE] or just closed; the caller knows if that was a cut.
 func readEvents(r io.Reader, w *watch, each func(data []byte) error) error {
-	l := &lines{br: bufio.NewReaderSize(r, 16<<10)}
+	l := &lines{br: bufio.NewReader(r)}
 	for {
 		line, whole, err := l.next()
 		if data, ok := eventData(line); ok {

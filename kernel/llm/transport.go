@@ -118,6 +118,7 @@ func (d doer) Do(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	resp, err := d.client.Do(req)
+	letGo(req.Context())
 	if h, ok := req.Context().Value(heldKey{}).(*held); ok && err == nil {
 		h.resp = resp
 		if resp.StatusCode >= http.StatusBadRequest || resp.StatusCode < http.StatusOK {

@@ -83,7 +83,7 @@ type Run struct {
 type Share struct {
 	SeedID   string `json:"seed_id"`
 	Version  int    `json:"version"`
-	Criteria []int  `json:"criteria"` // their numbers, from 1
+	Criteria []int  `json:"criteria"`           // their numbers, from 1
 	GivenBy  string `json:"given_by,omitempty"` // the step that gave it to an agent that was at work already
 }
 

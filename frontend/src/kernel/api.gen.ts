@@ -1894,6 +1894,8 @@ export interface Share {
   version: number;
   /** their numbers, from 1 */
   criteria: number[];
+  /** the step that gave it to an agent that was at work already */
+  given_by?: string;
 }
 
 /**
