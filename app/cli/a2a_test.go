@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"oxios/kernel"
+	"oxios/kernel/demo"
 	"oxios/kernel/kerneltest"
 )
 
@@ -15,6 +17,10 @@ match = "^team"
 [[scenario.turn.call]]
 tool = "agent"
 args = '{"action": "fork", "name": "Tester", "goal": "test slowly", "profile": "operator"}'
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "exec"
+args = '{"command": "echo asks", "network": true}'
 [[scenario.turn]]
 [[scenario.turn.call]]
 tool = "a2a"
@@ -41,6 +47,11 @@ func TestWhatAgentsSayIsSeenAndSaidFromTheTerminal(t *testing.T) {
 	stop := d.own()
 	defer stop()
 	sent := decode[kernel.Submitted](t, d.must(0, "run", "--background", "--json", "team").out)
+	d.Until("the tester has been asked, and its parent waits", func() bool { // so that it reads nothing before its next step
+		list := decode[[]kernel.Approval](t, d.must(0, "approvals", "list", "--json").out)
+		return len(list) == 1 && slices.ContainsFunc(d.Demo.Requests(), func(r demo.RecordedRequest) bool { return !r.Done })
+	})
+	d.must(0, "approvals", "approve", decode[[]kernel.Approval](t, d.must(0, "approvals", "list", "--json").out)[0].ID)
 	d.Until("the tester was told something", func() bool {
 		return strings.Contains(d.must(0, "a2a", "messages", sent.RunID).out, "begin with the parser")
 	})
