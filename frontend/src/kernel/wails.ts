@@ -27,7 +27,9 @@ export class WailsTransport implements Transport {
 
 	async call(method: string, args: unknown[]): Promise<unknown> {
 		const [api = '', name = ''] = method.split('.');
-		const fn = page.go?.desktop?.[upper(api)]?.[upper(name)];
+		// The type is called as Go spells it: "a2a" is A2A.
+		const bound = Object.entries(page.go?.desktop ?? {}).find(([type]) => type.toLowerCase() === api);
+		const fn = bound?.[1][upper(name)];
 		if (!fn) {
 			throw new Failure({
 				code: 'unavailable',
