@@ -198,6 +198,24 @@ func TestProductionWindowShowsThePageAndAnswersItsCalls(t *testing.T) {
 	screenshot(t, "window.png")
 }
 
+func TestWindowShowsAnAgentWithItsTimeline(t *testing.T) {
+	home, folder, env := prepare(t, "")
+	d := drive(t, home, env)
+	p := &program{t: t, home: home, folder: folder}
+	p.dial()
+	p.say("hello there")
+	text := func() string { return d.run("document.body.innerText") }
+	agents := `[...document.querySelectorAll("nav button")].find(b => b.innerText.trim() === "Agents")`
+	p.until("the rail is there", func() bool { return d.run(agents+" !== undefined") == "true" })
+	d.run(agents + ".click()")
+	p.until("the agent stands there with what it did", func() bool {
+		return strings.Contains(text(), "hello there") && strings.Contains(text(), "Timeline") && strings.Contains(text(), "Asked the model")
+	})
+	if got := text(); strings.Contains(got, "could not be read") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestDeepLinkReachesThePage(t *testing.T) {
 	home, _, env := prepare(t, "")
 	d := drive(t, home, env)
