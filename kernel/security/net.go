@@ -141,10 +141,9 @@ func carriedIPv4(a netip.Addr) []netip.Addr {
 	case nat64.Contains(a):
 		return []netip.Addr{at(12)}
 	case nat64Local.Contains(a): // RFC 6052: the byte 8 is passed over, and the network chooses how long its prefix is
-		all := []netip.Addr{at(12)}
+		var all []netip.Addr
 		for _, v4 := range []netip.Addr{
-			netip.AddrFrom4([4]byte{b[6], b[7], b[9], b[10]}),
-			netip.AddrFrom4([4]byte{b[7], b[9], b[10], b[11]}), at(9),
+			at(12), at(9), netip.AddrFrom4([4]byte{b[6], b[7], b[9], b[10]}), netip.AddrFrom4([4]byte{b[7], b[9], b[10], b[11]}),
 		} {
 			if v4.As4()[0] != 0 {
 				all = append(all, v4)
@@ -166,7 +165,7 @@ func carriedIPv4(a netip.Addr) []netip.Addr {
 	return nil
 }
 
-// grantable are the suffixes of names that only mean something on the
+// ownNames are the suffixes of names that only mean something on the
 // person's own machine or network.
 var ownNames = strings.Fields(`localhost local localdomain internal intranet private lan home corp domain workgroup localnet
 	home.arpa svc cluster.local invalid onion alt`)

@@ -174,7 +174,7 @@ func (g *NetGuard) dial(ctx context.Context, network, hostPort string) (net.Conn
 	}
 	for _, a := range answers {
 		var conn net.Conn
-		if conn, err = dial(ctx, network, net.JoinHostPort(a.String(), port)); err == nil {
+		if conn, err = dial(ctx, network, net.JoinHostPort(a.Unmap().String(), port)); err == nil {
 			return conn, nil
 		}
 	}

@@ -1,6 +1,7 @@
 package security
 
 import (
+	"cmp"
 	"net/netip"
 	"net/url"
 	"strconv"
@@ -54,7 +55,7 @@ func readURL(raw string) (netTarget, *NetRefusal) {
 	}
 	host, why := t.readPort(authority, scheme)
 	if why != nil {
-		return t, why.refusal(authority)
+		return t, why.refusal(cmp.Or(authority, raw))
 	}
 	if why := t.readHost(host); why != nil {
 		return t, why.refusal(host)
