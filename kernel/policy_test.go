@@ -126,8 +126,14 @@ func TestPolicyOfAPathFollowsLinks(t *testing.T) {
 	}
 	p := kernel.PolicyPlace{Folder: folder, Home: home, OxiosHome: home + "/.oxios"}
 	for _, tt := range []struct{ name, op, want string }{
-		{"notes.md", "write", kernel.PolicyAllow}, {"keys/deploy", "read", kernel.PolicyDeny}, {"~/.ssh/id_rsa", "read", kernel.PolicyDeny}, {"/srv/x", "read", kernel.PolicyAsk},
-		{".git/hooks/x", "write", kernel.PolicyDeny}, {".git/hooks/x", "read", kernel.PolicyAllow}, {"Makefile", "write", kernel.PolicyAsk}, {"~/.oxios/config.toml", "stat", kernel.PolicyDeny},
+		{"notes.md", "write", kernel.PolicyAllow},
+		{"keys/deploy", "read", kernel.PolicyDeny},
+		{"~/.ssh/id_rsa", "read", kernel.PolicyDeny},
+		{"/srv/x", "read", kernel.PolicyAsk},
+		{".git/hooks/x", "write", kernel.PolicyDeny},
+		{".git/hooks/x", "read", kernel.PolicyAllow},
+		{"Makefile", "write", kernel.PolicyAsk},
+		{"~/.oxios/config.toml", "stat", kernel.PolicyDeny},
 	} {
 		if v := p.Path(tt.name, tt.op, true); v.Verdict != tt.want || v.Reason == "" || v.ReasonKO == "" {
 			t.Errorf("%s %s: got %+v, want %s", tt.op, tt.name, v, tt.want)
