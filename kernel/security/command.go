@@ -187,6 +187,9 @@ type cmdWalker struct {
 	piped        bool     // it reads a pipe, a here-document or a file
 	part         string   // the source of the command that is walked
 	stdinText    string   // what a here-document or a here-string gives it
+	said         string   // the plain text that the command puts out
+
+	files map[string]cmdWrote // what the line itself has written, by path
 }
 
 const cwdUnknown = "\x00"
@@ -194,7 +197,7 @@ const cwdUnknown = "\x00"
 func newCmdWalker(o CommandOptions) *cmdWalker {
 	w := &cmdWalker{
 		o: o, arg0: "bash", funcs: map[string]*syntax.Stmt{},
-		vars: map[string]string{"IFS": " \t\n"}, tainted: map[string]cmdFacts{}, arrays: map[string][]cmdWord{},
+		vars: map[string]string{"IFS": " \t\n"}, tainted: map[string]cmdFacts{}, arrays: map[string][]cmdWord{}, files: map[string]cmdWrote{},
 	}
 	w.v.Effect, w.v.ReadOnly = EffectRead, true
 	if o.Dir != "" {

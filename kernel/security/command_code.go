@@ -13,6 +13,9 @@ var cmdShells = map[string]bool{
 	"csh": true, "tcsh": true, "rksh": true, "pdksh": true, "yash": true, "elvish": true, "nu": true, "hush": true,
 }
 
+// plainShells speak the language in which lines are read here.
+var plainShells = map[string]bool{"sh": true, "bash": true, "dash": true, "ash": true, "rbash": true}
+
 // shell judges a shell, and what runs text as commands.
 func (w *cmdWalker) shell(name string, args []cmdWord) bool {
 	switch name {
@@ -22,6 +25,18 @@ func (w *cmdWalker) shell(name string, args []cmdWord) bool {
 		return true
 	case "source", ".":
 		w.sources(args)
+		return true
+	case "mapfile", "readarray", "complete", "compopt", "bind", "enable", "hash":
+		w.changes(TierAsk, EffectExecute, cmdShellLogic)
+		for _, a := range args {
+			w.probe(a.text)
+			if _, command, ok := strings.Cut(a.text, ":"); ok {
+				w.probe(command)
+			}
+		}
+		return true
+	case "ztcp":
+		w.refuse(cmdReverseShell)
 		return true
 	case "trap":
 		w.changes(TierAsk, EffectExecute, cmdShellLogic)
@@ -42,6 +57,9 @@ func (w *cmdWalker) shell(name string, args []cmdWord) bool {
 	}
 	if !cmdShells[name] {
 		return false
+	}
+	if !plainShells[name] {
+		w.changes(TierAsk, EffectExecute, cmdRunsScript) // its language is another one than the one that is read here
 	}
 	script, rest, state := shellArgs(args)
 	switch state {
@@ -94,6 +112,9 @@ func shellArgs(args []cmdWord) (script cmdWord, rest []cmdWord, state shellState
 			odd = true
 			continue
 		case len(t) > 1 && (t[0] == '-' || t[0] == '+'):
+			if t[0] == '-' && strings.Contains(t, "s") && !strings.Contains(t, "c") {
+				return script, args[i+1:], shellInput
+			}
 			text = text || t[0] == '-' && strings.Contains(t, "c")
 			odd = odd || strings.Trim(t[1:], "clexu") != ""
 			if strings.HasSuffix(t, "o") || strings.HasSuffix(t, "O") {
@@ -138,10 +159,10 @@ func (w *cmdWalker) text(words []cmdWord) {
 // readsCommands judges a shell that takes its commands from its input.
 func (w *cmdWalker) readsCommands() {
 	switch {
-	case w.stdinText != "":
-		w.script(w.stdinText)
 	case w.stdin.network || w.stdin.decodes:
 		w.refuse(cmdRunsDownload)
+	case w.stdinText != "":
+		w.script(w.stdinText)
 	case w.stdin.listener:
 		w.refuse(cmdReverseShell)
 	case w.piped:
@@ -167,6 +188,7 @@ func (w *cmdWalker) scriptFile(file cmdWord) {
 		w.readsCommands()
 		return
 	}
+	w.runsFile(file.text, false)
 	if v, ok := w.look(file); ok && !v.Inside && !isPublicPath(v.Abs) {
 		w.changes(TierAsk, EffectOutside, cmdRunsScript)
 	}
@@ -242,6 +264,12 @@ func (w *cmdWalker) interpreter(name string, args []cmdWord) bool {
 	if takesInput && (w.stdin.network || w.stdin.decodes) && why == cmdRunsScript && !strings.HasSuffix(kind, "awk") {
 		w.refuse(cmdRunsDownload)
 	}
+	if why == cmdRunsScript && len(ops) > 0 {
+		w.runsFile(ops[0].text, true)
+		if ops[0].text == "run" && len(ops) > 1 { // deno run, bun run
+			w.runsFile(ops[1].text, true)
+		}
+	}
 	for _, op := range ops {
 		if op.facts.network && strings.HasPrefix(op.text, "/dev/fd/") && why == cmdRunsScript {
 			w.refuse(cmdRunsDownload)
@@ -263,16 +291,18 @@ func (w *cmdWalker) interpreter(name string, args []cmdWord) bool {
 }
 
 var (
-	codeDeletesTree = sys.Pattern(`(?i)\b(rmtree|rm_rf|rm_r|remove_dir_all|removeall|remove_tree|rimraf|deltree|delete-item|remove-item)\b|\b(rmSync|rmdirSync|rm|rmdir)\s*\([^)]*recursive|rm\s+-[a-z]*r[a-z]*f|rm\s+-[a-z]*f[a-z]*r`)
-	codeSocket      = sys.Pattern(`(?i)\bsocket\b|fsockopen|TCPSocket|net\.connect|net\.socket|Socket::INET|IO::Socket|/inet/(tcp|udp)/|/dev/(tcp|udp)/|stream_socket_client`)
-	codeTakesOver   = sys.Pattern(`(?i)dup2|pty\.spawn|subprocess|/bin/(ba|z|da)?sh\b|child_process|\bexec\b|popen|proc_open|shell_exec|getline`)
-	codeFetches     = sys.Pattern(`(?i)urlopen|urlretrieve|requests\.(get|post)|https?\.get\(|\bfetch\(|net::http|open-uri|LWP::|file_get_contents\(\s*['"]https?:|curl_exec|http\.request`)
-	codeEvaluates   = sys.Pattern(`(?i)\b(exec|eval|execfile|system|popen|compile|instance_eval|Function|execSync|spawn)\b\s*\(?`)
-	codeForks       = sys.Pattern(`fork\s+while|while\s*\(?\s*(1|true)\s*\)?.{0,20}fork|while True:?.{0,20}fork`)
-	codeStarts      = sys.Pattern("(?i)system|exec|spawn|popen|subprocess|backtick|`|\\bsh\\b|shell|![a-z/]|\\|\\s*\"|%x|qx|doshellscript|do shell script|run_cmd|getoutput|Runtime")
-	codeStrings     = sys.Pattern("\"((?:[^\"\\\\]|\\\\.)+)\"|'((?:[^'\\\\]|\\\\.)+)'|`([^`]+)`|!\\s*([^\"'`\n]+)")
-	codePaths       = sys.Pattern(`(?:~|\$HOME|/)[A-Za-z0-9_.\-/]+`)
-	codeDevice      = sys.Pattern(`/dev/(sd[a-z]|nvme|vd[a-z]|hd[a-z]|mmcblk|disk\d)`)
+	codeDeletesTree   = sys.Pattern(`(?i)\b(rmtree|rm_rf|rm_r|remove_dir_all|removeall|remove_tree|rimraf|deltree|delete-item|remove-item)\b|\b(rmSync|rmdirSync|rm|rmdir)\s*\([^)]*recursive|rm\s+-[a-z]*r[a-z]*f|rm\s+-[a-z]*f[a-z]*r`)
+	codeSocket        = sys.Pattern(`(?i)\bsocket\b|fsockopen|TCPSocket|net\.connect|net\.socket|net\.dial|Socket::INET|IO::Socket|/inet/(tcp|udp)/|/dev/(tcp|udp)/|stream_socket_client`)
+	codeTakesOver     = sys.Pattern(`(?i)dup2|pty\.spawn|subprocess|/bin/(ba|z|da)?sh\b|child_process|\bexec\b|popen|proc_open|shell_exec|getline`)
+	codeDecodes       = sys.Pattern(`(?i)b64decode|decode_base64|base64_decode|\batob\(|['"]base64['"]|unpack\(?\s*['"]m|fromhex|unhexlify|codecs\.decode|gzinflate|str_rot13|zlib\.decompress|pack\(?\s*['"]H\*`)
+	codeEvaluatesText = sys.Pattern(`(?i)\b(exec|eval|execfile|instance_eval|assert|Function|system|popen)\b\s*[\s("'$]`)
+	codeFetches       = sys.Pattern(`(?i)urlopen|urlretrieve|requests\.(get|post)|https?['"]?\)?\.(get|request)\(|LWP::UserAgent|URI\.open|\bfetch\(|net::http|open-uri|LWP::|file_get_contents\(\s*['"]https?:|curl_exec|http\.request`)
+	codeEvaluates     = sys.Pattern(`(?i)\b(exec|eval|execfile|system|popen|compile|instance_eval|Function|execSync|spawn)\b\s*\(?`)
+	codeForks         = sys.Pattern(`fork\s+while|while\s*\(?\s*(1|true)\s*\)?.{0,20}fork|while True:?.{0,20}fork`)
+	codeStarts        = sys.Pattern("(?i)system|exec|spawn|popen|subprocess|backtick|`|\\bsh\\b|shell|![a-z/]|\\|\\s*\"|%x|qx|doshellscript|do shell script|run_cmd|getoutput|Runtime")
+	codeStrings       = sys.Pattern("\"((?:[^\"\\\\]|\\\\.)+)\"|'((?:[^'\\\\]|\\\\.)+)'|`([^`]+)`|!\\s*([^\"'`\n]+)")
+	codePaths         = sys.Pattern(`(?:~|\$HOME|/)[A-Za-z0-9_.\-/]+`)
+	codeDevice        = sys.Pattern(`/dev/(sd[a-z]|nvme|vd[a-z]|hd[a-z]|mmcblk|disk\d)`)
 )
 
 // code judges program text that is not shell: only what is surely bad counts,
@@ -287,7 +317,7 @@ func (w *cmdWalker) code(text string) {
 		w.refuse(cmdDeletesTree)
 	case codeSocket().MatchString(text) && codeTakesOver().MatchString(text):
 		w.refuse(cmdReverseShell)
-	case codeFetches().MatchString(text) && codeEvaluates().MatchString(text):
+	case codeFetches().MatchString(text) && codeEvaluates().MatchString(text), codeDecodes().MatchString(text) && codeEvaluatesText().MatchString(text):
 		w.refuse(cmdRunsDownload)
 	case codeForks().MatchString(text):
 		w.refuse(cmdForkBomb)

@@ -52,6 +52,9 @@ func (w *cmdWalker) copies(name string, args []cmdWord) bool {
 			remote = true
 		case i == target || name == "tee" || name == "mkfifo" || target < 0:
 			w.writes(op)
+			if name == "tee" {
+				w.wrote(op.text, w.stdinText, w.stdin)
+			}
 			if abs, _ := w.abs(op.text); name == "mv" && abs == "/dev/null" {
 				w.refuse(cmdDeletesTree)
 			}
@@ -72,6 +75,7 @@ func (w *cmdWalker) copies(name string, args []cmdWord) bool {
 	}
 	if remote {
 		w.changes(TierAsk, EffectNetwork, cmdNetwork)
+		w.takesHome(ops[:max(0, target)])
 	}
 	for i, a := range args {
 		if (a.text == "-e" || strings.HasPrefix(a.text, "--rsh") || strings.HasPrefix(a.text, "--rsync-path")) && i+1 < len(args) {

@@ -101,11 +101,11 @@ func TestCommandCorpus(t *testing.T) {
 	share := func(n, of int) float64 { return 100 * float64(n) / float64(of) }
 	t.Logf("rows %d; blocked %d of %d dangerous (%.1f %%), %d of %d that must be", safetyAll, blocked, dangerous, share(blocked, dangerous), mustBlocked, mustBlock)
 	t.Logf("run freely: %d of %d read-only (%.1f %%); without the rows that may ask %d of %d (%.1f %%)", free, readOnly, share(free, readOnly), untoldFree, untold, share(untoldFree, untold))
-	if share(blocked, dangerous) < 90 || mustBlocked != mustBlock {
-		t.Errorf("got %.1f %% of the dangerous commands blocked, want 90", share(blocked, dangerous))
+	if share(blocked, dangerous) < 98 || mustBlocked != mustBlock {
+		t.Errorf("got %.1f %% of the dangerous commands blocked, want 98", share(blocked, dangerous))
 	}
-	if share(untoldFree, untold) < 85 {
-		t.Errorf("got %.1f %% of the harmless commands free, want 85", share(untoldFree, untold))
+	if share(free, readOnly) < 98 {
+		t.Errorf("got %.1f %% of the harmless commands free, want 98", share(free, readOnly))
 	}
 }
 

@@ -51,9 +51,25 @@ var alwaysRefused = sync.OnceValue(func() map[string]cmdReason {
 
 var metadataHosts = sys.Pattern(`(?i)169\.254\.\d+\.\d+|\[?fd00:ec2::254|metadata\.(google|azure|packet|platformequinix)|metadata\.internal|100\.100\.100\.200|192\.0\.0\.192|//(2852039166|0xa9fea9fe|0251\.0376|0xa9\.0xfe|169\.16689662|\[::ffff:(169\.254|a9fe))|instance-data/|169-254-169-254|/computeMetadata/|latest/meta-data`)
 
-// address judges an address that a program is given.
+// address judges an address that a program is given, in whatever way the
+// number of the machine is written.
 func (w *cmdWalker) address(text string) {
-	if metadataHosts().MatchString(text) {
+	host := text
+	if _, rest, ok := strings.Cut(text, "://"); ok {
+		host = rest
+	}
+	if end := strings.IndexAny(host, "/?#\\"); end >= 0 {
+		host = host[:end]
+	}
+	host = host[strings.LastIndexByte(host, '@')+1:]
+	if strings.Count(host, ":") == 1 || strings.Contains(host, "]:") {
+		host = host[:strings.LastIndexByte(host, ':')]
+	}
+	leads := metadataHosts().MatchString(text) || judgeName(strings.ToLower(strings.TrimSuffix(host, "."))) == &netMetadata
+	if a, ok := looseAddr(host); ok && strings.Trim(host, "0123456789") != "" || ok && strings.Contains(text, "://") {
+		leads = leads || judgeAddr(a.WithZone("")) == &netMetadata
+	}
+	if leads {
 		w.changes(TierRefuse, EffectNetwork, cmdMetadata)
 	}
 }
@@ -307,6 +323,9 @@ func (w *cmdWalker) connects(name string, args []cmdWord, text string) {
 		name != "socat" && name != "telnet" && hasFlag(args, "ec", "exec", "sh-exec", "lua-exec"),
 		w.stdin.shell:
 		w.refuse(cmdReverseShell)
+	}
+	for _, op := range operands(args) {
+		w.address(op.text)
 	}
 	w.mentions(args)
 }

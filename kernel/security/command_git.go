@@ -64,15 +64,20 @@ func gitOnlyLooks(w *cmdWalker, args []cmdWord) bool {
 	switch {
 	case verb == "branch" && onlyOptions(rest, "a r v vv avv a v list all remotes verbose show-current sort= format= color= no-color column contains merged no-merged"),
 		verb == "tag" && (len(rest) == 0 || hasFlag(rest, "l", "list")) && gitOptions(rest, "l n list sort= format= contains= points-at= merged no-merged"),
-		verb == "remote" && (onlyOptions(rest, "v verbose") || first(rest) == "get-url"),
-		verb == "stash" && (first(rest) == "list" || first(rest) == "show"), verb == "worktree" && first(rest) == "list", verb == "submodule" && first(rest) == "status",
-		verb == "reflog" && (len(rest) == 0 || first(rest) == "show" || onlyOptions(rest, "n:")),
+		verb == "remote" && (onlyOptions(rest, "v verbose") || first(rest) == "get-url" && gitOptions(rest, "all push") || len(rest) == 1 && rest[0].text == "show"),
+		verb == "stash" && (first(rest) == "list" || first(rest) == "show") && gitOptions(rest, "u include-untracked only-untracked"),
+		verb == "worktree" && first(rest) == "list" && gitOptions(rest, "porcelain v verbose z"), verb == "submodule" && first(rest) == "status" && gitOptions(rest, "cached recursive"),
+		verb == "reflog" && (len(rest) == 0 || first(rest) == "show" && gitOptions(rest, "n:") || onlyOptions(rest, "n:")),
+		verb == "config" && gitShowsSetting(rest),
 		reads && gitOptions(rest, allowed):
-		if verb == "diff" || verb == "grep" || verb == "blame" {
-			for _, a := range operands(rest) {
-				if namesFile(a.text) && strings.ContainsAny(a.text, "/~") {
-					w.reads(a, fileRead)
-				}
+		for _, a := range operands(rest) {
+			if _, file, ok := strings.Cut(a.text, ":"); ok { // as it was in a commit
+				a.text = file
+			} else if verb != "diff" && verb != "grep" && verb != "blame" && strings.ContainsAny(a.text, "/~") {
+				continue // a branch, or a range of commits
+			}
+			if namesFile(a.text) {
+				w.reads(a, fileRead)
 			}
 		}
 		return true
@@ -119,6 +124,25 @@ func gitOptions(args []cmdWord, allowed string) bool {
 		}
 	}
 	return true
+}
+
+// gitShowsSetting reports whether git is asked for one setting that holds no
+// password.
+func gitShowsSetting(args []cmdWord) bool {
+	ops := operands(args)
+	if len(ops) == 2 && ops[0].text == "get" {
+		ops = ops[1:]
+	}
+	if len(ops) != 1 || !gitOptions(args, "get local global show-origin show-scope type= default=") {
+		return false
+	}
+	key := strings.ToLower(ops[0].text)
+	for _, private := range []string{"credential", "token", "password", "extraheader", "cookie", "proxy", "sendemail"} {
+		if strings.Contains(key, private) {
+			return false
+		}
+	}
+	return strings.Contains(key, ".")
 }
 
 var gitCommonOptions = func() map[string]bool {
@@ -200,15 +224,39 @@ func (w *cmdWalker) gitChanges(verb string, rest []cmdWord) {
 	default:
 		w.changes(TierAsk, EffectExecute, cmdChangesGit)
 	}
-	for _, a := range rest {
-		if flag, value, ok := strings.Cut(a.text, "="); ok && (strings.HasPrefix(flag, "--upload-p") || strings.HasPrefix(flag, "--exec") || strings.HasPrefix(flag, "--receive-p")) {
-			w.probe(value)
-		}
-		if rest, ok := strings.CutPrefix(a.text, "ext::"); ok {
-			w.probe(rest)
-		}
-	}
+	w.gitPrograms(verb, rest)
 	if verb != "commit" {
 		w.mentions(rest)
+	}
+}
+
+// gitPrograms looks at what a command of git is told to start, on this machine
+// or on the other one.
+func (w *cmdWalker) gitPrograms(verb string, rest []cmdWord) {
+	for i, a := range rest {
+		flag, value, attached := strings.Cut(a.text, "=")
+		if !attached && i+1 < len(rest) {
+			value = rest[i+1].text
+		}
+		starts := len(flag) > 5 && (strings.HasPrefix("--upload-pack", flag) || strings.HasPrefix("--receive-pack", flag) || strings.HasPrefix("--extcmd", flag)) || flag == "--exec" || flag == "--upload-archive" ||
+			strings.HasSuffix(flag, "-filter") || strings.HasPrefix(flag, "--open-files-in-pager") || flag == "--ext-diff" || flag == "--cmd" || flag == "--to-cmd" || flag == "--cc-cmd" || flag == "--smtp-server" || flag == "--sendmail-cmd" ||
+			(flag == "-u" && (verb == "clone" || verb == "ls-remote")) || flag == "-x" && (verb == "rebase" || verb == "difftool")
+		switch {
+		case starts:
+			w.changes(TierAsk, EffectExecute, cmdStartsOther)
+			w.probe(value)
+		case flag == "-c" || flag == "--config":
+			w.gitSetting(value)
+		case verb == "rebase" && strings.HasPrefix(a.text, "-x"):
+			w.probe(a.text[2:])
+		}
+		if command, ok := strings.CutPrefix(a.text, "ext::"); ok {
+			w.changes(TierAsk, EffectExecute, cmdStartsOther)
+			var words []cmdWord
+			for field := range strings.FieldsSeq(strings.NewReplacer("% ", "\x01", "%S", "", "%%", "%").Replace(command)) {
+				words = append(words, cmdWord{text: strings.ReplaceAll(field, "\x01", " ")})
+			}
+			w.probeWords(words)
+		}
 	}
 }

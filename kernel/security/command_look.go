@@ -32,6 +32,71 @@ func changeFolder(w *cmdWalker, args []cmdWord) bool {
 	return true
 }
 
+// noArgumentFiles judges programs that read more of their arguments from a
+// file whose name stands after @.
+func noArgumentFiles(w *cmdWalker, args []cmdWord) bool {
+	plain := true
+	for _, a := range args {
+		if file, ok := strings.CutPrefix(a.text, "@"); ok {
+			a.text, plain = file, false
+			w.reads(a, fileRead)
+		}
+	}
+	return plain
+}
+
+func tputOnlyAsks(_ *cmdWalker, args []cmdWord) bool {
+	return len(args) == 1 && containsWord("cols lines colors longname", args[0].text)
+}
+
+// listsArchive judges tar and unzip when they show what is in an archive. It
+// returns false when they do anything else.
+func (w *cmdWalker) listsArchive(name string, args []cmdWord) bool {
+	if w.onlyVersion(name, args) {
+		return true
+	}
+	if name == "unzip" {
+		if len(args) != 2 || args[0].text != "-l" && args[0].text != "-Z1" || strings.HasPrefix(args[1].text, "-") || args[1].glob {
+			return false
+		}
+		w.reads(args[1], fileRead)
+		return true
+	}
+	args = slices.Clone(args)
+	lists, file := false, -1
+	for i, a := range args {
+		letters, short := strings.CutPrefix(a.text, "-")
+		value, long := strings.CutPrefix(a.text, "--file=")
+		switch {
+		case i == file:
+		case a.text == "--list":
+			lists = true
+		case long:
+			file = i
+			args[i].text = value
+		case strings.HasPrefix(a.text, "--") && !containsWord("--verbose --gzip --bzip2 --xz --zstd", a.text):
+			return false
+		case strings.HasPrefix(a.text, "--"):
+		case short || i == 0:
+			if letters == "" || strings.Trim(letters, "tvfzjJ") != "" {
+				return false
+			}
+			lists = lists || strings.Contains(letters, "t")
+			if strings.Contains(letters, "f") {
+				if !strings.HasSuffix(letters, "f") && short {
+					return false // the rest is the name
+				}
+				file = i + 1
+			}
+		}
+	}
+	if !lists || file < 0 || file >= len(args) || args[file].glob || isRemote(args[file].text) {
+		return false
+	}
+	w.reads(args[file], fileRead)
+	return true
+}
+
 var harmlessSet = sys.Pattern(`^([-+][euxfvho]+|pipefail|errexit|nounset|xtrace|verbose|noglob)$`)
 
 func setsOptions(w *cmdWalker, args []cmdWord) bool {

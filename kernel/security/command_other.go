@@ -3,6 +3,8 @@ package security
 import (
 	"strings"
 	"sync"
+
+	"oxios/kernel/sys"
 )
 
 // cmdOther says what a program does that is neither harmless nor refused.
@@ -62,10 +64,14 @@ func (w *cmdWalker) otherProgram(name string, args []cmdWord) {
 	switch name {
 	case "curl", "wget", "http", "https", "xh", "aria2c", "axel":
 		w.transfers(args)
+		w.downloads(name, args)
 	case "ssh", "mosh", "autossh":
 		w.remoteShell(args)
 	case "tar", "zip", "cpio", "7z", "unzip":
 		w.archives(args)
+		if name != "tar" || strings.Contains(firstText(args), "c") || firstText(args) == "--create" {
+			w.takesHome(args)
+		}
 	case "sort", "split":
 		w.optionCommand(args, "--compress-program", "--filter")
 	case "openssl":
@@ -78,12 +84,25 @@ func (w *cmdWalker) otherProgram(name string, args []cmdWord) {
 		w.facts.decodes = w.facts.decodes || hasFlag(args, "drp", "decompress") || name == "gunzip" || name == "uudecode"
 	case "scp", "sftp", "ftp":
 		w.optionCommand(args, "-o", "-S")
+		if ops := operands(args); len(ops) > 1 {
+			w.takesHome(ops[:len(ops)-1])
+		}
 	case "touch", "mkdir":
 		for _, op := range operands(args) {
 			w.writes(op)
 		}
 	case "ssh-keygen":
 		w.facts.secret = false
+	case "xclip", "xsel", "wl-paste", "pbpaste", "scrot", "import", "grim", "screencapture", "arecord":
+		w.facts.secret = true // what the person copied, sees or says
+	case "make", "gmake", "ninja", "just":
+		w.makes(args)
+	case "xterm", "uxterm", "rxvt", "urxvt", "konsole", "gnome-terminal", "xfce4-terminal", "alacritty", "kitty":
+		w.terminals(args)
+	case "mount", "umount":
+		if strings.Contains(joinWords(args), "remount") || hasFlag(args, "a") {
+			w.refuse(cmdSystemFiles)
+		}
 	case "npm", "pnpm", "yarn", "bun", "npx", "uvx", "go", "cargo":
 		w.packageRuns(args)
 	case "kubectl", "oc", "helm", "lxc", "incus", "nomad", "heroku", "flyctl", "fly":
@@ -97,6 +116,7 @@ func (w *cmdWalker) otherProgram(name string, args []cmdWord) {
 			w.probeWords(args[min(3, len(args)):])
 		}
 	}
+	w.handsOver(args)
 	if !ok { // it may start what its words name
 		for i, a := range args {
 			if i < 12 && (a.text == "rm" || a.text == "dd" || cmdShells[a.text]) && i+1 < len(args) {
@@ -108,6 +128,68 @@ func (w *cmdWalker) otherProgram(name string, args []cmdWord) {
 		return
 	}
 	w.mentions(args)
+}
+
+var startsWhatFollows = sys.Pattern(`(?i)^-+[a-z-]*(exec|command|cmd|eval|pager|preview|shell|program|hook|bind|script|askpass|wrapper|invoke|launch|opener|editor|browser|config-option|config)$|^-[ecExo]$|^--?(up|down|run|call)$`)
+
+// handsOver looks at the values of options that, in most programs, name a
+// command to start or code to run. Only the worst counts.
+func (w *cmdWalker) handsOver(args []cmdWord) {
+	for i, a := range args {
+		flag, value, attached := strings.Cut(a.text, "=")
+		if !attached && i+1 < len(args) {
+			value = args[i+1].text
+		}
+		if len(flag) < 2 || flag[0] != '-' || !startsWhatFollows().MatchString(flag) || !strings.ContainsAny(value, " ,(") {
+			continue
+		}
+		w.code(value)
+		w.probe(strings.ReplaceAll(value, ",", " "))
+		for _, cut := range []string{"!", "=", "::", ":", "("} { // hooks.pre=x, alias.x=!x, enter:execute(x)
+			if _, command, ok := strings.Cut(value, cut); ok {
+				w.probe(strings.TrimSuffix(strings.TrimLeft(command, "=:!("), ")"))
+			}
+		}
+	}
+}
+
+// makes looks at what a build is given on the command line.
+func (w *cmdWalker) makes(args []cmdWord) {
+	for _, a := range args {
+		name, value, ok := strings.Cut(a.text, "=")
+		if ok && (name == "--eval" || name == "SHELL" || name == ".SHELLFLAGS" || strings.Contains(value, " ")) {
+			w.probe(value)
+		}
+		if a.facts.network || a.facts.decodes {
+			w.refuse(cmdRunsDownload)
+		}
+		w.runsFile(a.text, false)
+	}
+	if w.stdinText != "" {
+		w.probe(w.stdinText)
+	}
+	if w.stdin.network || w.stdin.decodes {
+		w.refuse(cmdRunsDownload)
+	}
+}
+
+// terminals judges a window that shows a shell, which another machine may be
+// given, and the command after -e.
+func (w *cmdWalker) terminals(args []cmdWord) {
+	for i, a := range args {
+		if i+1 == len(args) {
+			return
+		}
+		switch a.text {
+		case "-display", "--display":
+			if host, _, ok := strings.Cut(args[i+1].text, ":"); ok && host != "" && host != "localhost" && host != "unix" {
+				w.refuse(cmdReverseShell)
+			}
+		case "-e", "-x", "--command", "--":
+			w.probeWords(args[i+1:])
+			w.probe(joinWords(args[i+1:]))
+		}
+	}
 }
 
 // transfers judges what a program for transfers sends, and where it writes.
@@ -156,11 +238,16 @@ func (w *cmdWalker) remoteShell(args []cmdWord) {
 				i++
 				value = args[i].text
 			}
-			if key, command, ok := strings.Cut(value, "="); t[1] == 'o' && ok && strings.Contains(strings.ToLower(key), "command") {
+			key, command, ok := strings.Cut(strings.TrimSpace(value), "=")
+			if !ok || strings.Contains(key, " ") {
+				key, command, ok = strings.Cut(strings.TrimSpace(value), " ")
+			}
+			if low := strings.ToLower(key); t[1] == 'o' && ok && (strings.Contains(low, "command") || strings.Contains(low, "provider") || strings.Contains(low, "helper") || strings.Contains(low, "include") || strings.Contains(low, "xauthlocation")) {
 				w.changes(TierAsk, EffectUnknown, cmdStartsOther)
-				w.probe(command)
+				w.probe(strings.Trim(command, `"'`))
 			}
 		default:
+			w.address(t)
 			if i+1 < len(args) {
 				w.probe(joinWords(args[i+1:]))
 			}
@@ -230,11 +317,32 @@ func runsProject(name, verb string) bool {
 	return verb != "" && containsWord(verbs, verb)
 }
 
+// takesHome notes that a whole home, with the keys in it, is copied.
+func (w *cmdWalker) takesHome(args []cmdWord) {
+	for _, op := range operands(args) {
+		if abs, ok := w.abs(op.text); ok && Within(slashClean(w.home()), strings.TrimSuffix(abs, "/*")) {
+			w.facts.secret = true
+		}
+	}
+}
+
 // packageRuns looks at the words of a package manager that runs programs.
 func (w *cmdWalker) packageRuns(args []cmdWord) {
+	if first(args) == "run" {
+		for _, op := range operands(args)[1:] {
+			w.runsFile(op.text, true)
+		}
+	}
 	for i, a := range args {
-		if (a.text == "-c" || a.text == "--call" || a.text == "--exec") && i+1 < len(args) {
-			w.probe(args[i+1].text)
+		flag, value, attached := strings.Cut(a.text, "=")
+		if !attached && i+1 < len(args) {
+			value = args[i+1].text
+		}
+		switch strings.TrimLeft(flag, "-") {
+		case "c", "call", "exec", "toolexec", "vettool", "script-shell", "config":
+			if flag[0] == '-' {
+				w.probe(value)
+			}
 		}
 		if a.text == "--" && i+1 < len(args) {
 			w.probeWords(args[i+1:])

@@ -25,6 +25,11 @@ func (b *wordBuilder) param(p *syntax.ParamExp, quoted bool) {
 		return
 	}
 	value, known := w.lookup(name)
+	if element, ok := w.element(p); ok {
+		b.cur.facts = b.cur.facts.and(element.facts)
+		b.value(element.text, quoted)
+		return
+	}
 	if p.Excl && known {
 		value, known = w.lookup(value)
 	}
@@ -72,6 +77,23 @@ func (w *cmdWalker) list(p *syntax.ParamExp) ([]cmdWord, bool) {
 	return list, ok
 }
 
+// element returns the word of ${array[2]}.
+func (w *cmdWalker) element(p *syntax.ParamExp) (cmdWord, bool) {
+	index, ok := p.Index.(*syntax.Word)
+	if !ok || p.Exp != nil || p.Slice != nil || p.Repl != nil || p.Length || p.Excl {
+		return cmdWord{}, false
+	}
+	list := w.arrays[p.Param.Value]
+	n, err := strconv.Atoi(index.Lit())
+	if n < 0 {
+		n += len(list)
+	}
+	if err != nil || n < 0 || n >= len(list) {
+		return cmdWord{}, false
+	}
+	return list[n], true
+}
+
 // lookup returns the value of a variable as far as the line shows it.
 func (w *cmdWalker) lookup(name string) (string, bool) {
 	switch name {
@@ -117,6 +139,12 @@ func (w *cmdWalker) saidBy(stmts []*syntax.Stmt) (string, bool) {
 		return "", false
 	}
 	c, ok := stmts[0].Cmd.(*syntax.CallExpr)
+	if ok && len(c.Assigns) == 0 {
+		if n := len(c.Args); n == 2 && c.Args[0].Lit() == "which" || n == 3 && (c.Args[0].Lit() == "command" || c.Args[0].Lit() == "type") && containsWord("-v -V -p -P", c.Args[1].Lit()) {
+			name := c.Args[n-1].Lit()
+			return name, name != "" && !strings.ContainsAny(name, `\*?[-`)
+		}
+	}
 	if !ok || len(c.Args) < 2 || len(c.Assigns) > 0 || c.Args[0].Lit() != "echo" && c.Args[0].Lit() != "printf" {
 		return "", false
 	}
@@ -207,7 +235,7 @@ func (w *cmdWalker) assign(a *syntax.Assign, command bool) {
 
 // steering are variables that decide which code programs load or start.
 var steering = map[string]bool{
-	"PATH": true, "IFS": true, "ENV": true, "BASH_ENV": true, "SHELLOPTS": true, "BASHOPTS": true, "PS4": true,
+	"PATH": true, "IFS": true, "ENV": true, "BASH_ENV": true, "SHELLOPTS": true, "BASHOPTS": true, "PS0": true, "PS1": true, "PS2": true, "PS4": true,
 	"PROMPT_COMMAND": true, "PAGER": true, "MANPAGER": true, "LESSOPEN": true, "LESSCLOSE": true, "EDITOR": true,
 	"VISUAL": true, "BROWSER": true, "PYTHONSTARTUP": true, "PYTHONPATH": true, "PYTHONHOME": true, "NODE_OPTIONS": true,
 	"NODE_PATH": true, "PERL5OPT": true, "PERL5LIB": true, "RUBYOPT": true, "RUBYLIB": true, "JAVA_TOOL_OPTIONS": true,

@@ -38,7 +38,7 @@ func makeCmdReaders() map[string]cmdReader {
 		fileName: "stat test [ df readlink realpath",
 		fileList: "ls dir vdir",
 		fileRead: `cat head cut tac nl fold expand unexpand paste comm join column rev tsort cmp cksum sum md5sum sha1sum sha224sum
-			sha256sum sha384sum sha512sum b2sum od hexdump hd strings zcat bzcat xzcat nm size readelf`,
+			sha256sum sha384sum sha512sum b2sum od hexdump hd zcat bzcat xzcat`,
 	} {
 		for _, name := range strings.Fields(names) {
 			readers[name] = anyOption(use)
@@ -56,7 +56,13 @@ func makeCmdReaders() map[string]cmdReader {
 	for name, spec := range map[string]cmdReader{
 		"grep": grep, "egrep": grep, "fgrep": grep,
 		"wc": {files: fileRead, any: true, deny: " files0-from"}, "du": {files: fileList, any: true, deny: " files0-from"},
-		"diff": {files: fileRead, any: true, deny: "l paginate"},
+		"diff": {files: fileRead, any: true, deny: "l paginate output"},
+		"nm":   {files: fileRead, any: true, deny: " plugin", check: noArgumentFiles}, "size": {files: fileRead, any: true, check: noArgumentFiles},
+		"readelf": {files: fileRead, any: true, check: noArgumentFiles}, "strings": {files: fileRead, any: true, check: noArgumentFiles},
+		"objdump": {files: fileRead, any: true, deny: " plugin", check: noArgumentFiles},
+		"ulimit":  {files: fileNone, most: -1, short: "SHacdefilmnpqrstuvxPRT"}, "umask": {files: fileNone, most: -1, short: "S"},
+		"vmstat": {files: fileNone, most: 2, short: "aSwfmstdDn:"}, "iostat": {files: fileNone, most: 2, short: "cdhkmxyztp"},
+		"top": {files: fileNone, short: "bcHin:o:w"}, "tput": {files: fileNone, most: 1, check: tputOnlyAsks}, "tar": {}, "unzip": {},
 		"tail": {files: fileRead, short: "n:c:qvzr0123456789", long: "lines= bytes= quiet silent verbose zero-terminated"},
 		"sort": {
 			files: fileRead, short: "bdfghiMnRrVcCmsuzk:t:S:",
@@ -104,8 +110,15 @@ func (w *cmdWalker) readOnly(name string, args []cmdWord) bool {
 	if !ok || w.onlyVersion(name, args) {
 		return ok
 	}
-	if name == "find" || name == "git" || name == "set" || name == "cd" {
+	switch name {
+	case "find", "git", "set", "cd":
 		return spec.check(w, args)
+	case "tar", "unzip":
+		return w.listsArchive(name, args)
+	case "top":
+		if !hasFlag(args, "b") || !hasFlag(args, "n") {
+			return false // it would wait for keys
+		}
 	}
 	if name == "test" || name == "[" || name == "printf" {
 		for _, a := range args {
@@ -131,7 +144,7 @@ func (w *cmdWalker) readOnly(name string, args []cmdWord) bool {
 		return true
 	}
 	for _, f := range files {
-		if !spec.any && f.glob && strings.IndexAny(f.text, "*?[") == 0 {
+		if !spec.any && !strings.HasSuffix(name, "grep") && f.glob && strings.IndexAny(f.text, "*?[") == 0 {
 			w.changes(TierAsk, EffectExecute, cmdGlobOption)
 		}
 		w.reads(f, spec.files)
@@ -289,11 +302,12 @@ func (w *cmdWalker) onlyVersion(name string, args []cmdWord) bool {
 		}
 	}
 	switch {
-	case len(words) == 1 && (words[0] == "--version" || words[0] == "-V" && name != "ssh" && name != "sort") && (slices.Contains(toolVersions, interpreterName(name)) || slices.Contains(toolVersions, name)),
+	case len(words) == 1 && containsWord("node -v npm -v pnpm -v yarn -v ruby -v php -v tsc -v java -version javac -version gcc -v clang -v docker -v nvim -v", name+" "+words[0]),
+		len(words) == 1 && (words[0] == "--version" || words[0] == "-V" && name != "ssh" && name != "sort") && (slices.Contains(toolVersions, interpreterName(name)) || slices.Contains(toolVersions, name)),
 		name == "go" && len(words) == 1 && (words[0] == "version" || words[0] == "env"),
 		name == "go" && len(words) == 2 && words[0] == "env" && words[1] == strings.ToUpper(words[1]) && !strings.HasPrefix(words[1], "-"),
 		name == "npm" && (words[0] == "ls" || words[0] == "list") && !slices.ContainsFunc(words[1:], func(s string) bool { return s != "--depth=0" && s != "--all" && s != "--json" && s != "-g" }),
-		(name == "pip" || name == "pip3") && (words[0] == "list" || words[0] == "freeze") && len(words) == 1:
+		(name == "pip" || name == "pip3") && ((words[0] == "list" || words[0] == "freeze") && len(words) == 1 || words[0] == "show" && len(words) == 2 && words[1][0] != '-'):
 		w.note(TierTell, EffectRead, cmdToolReports, w.part)
 		return true
 	}

@@ -10,7 +10,8 @@ import (
 func (w *cmdWalker) redirect(r *syntax.Redirect) {
 	if r.Hdoc != nil {
 		w.changes(TierAsk, EffectExecute, cmdHereText)
-		w.stdinText = w.single(r.Hdoc).text
+		text := w.single(r.Hdoc)
+		w.stdinText, w.stdin = text.text, w.stdin.and(text.facts)
 		w.piped = true
 		return
 	}
@@ -22,7 +23,7 @@ func (w *cmdWalker) redirect(r *syntax.Redirect) {
 	switch r.Op {
 	case syntax.WordHdoc:
 		w.changes(TierAsk, EffectExecute, cmdHereText)
-		w.stdinText = target.text
+		w.stdinText, w.stdin = target.text, w.stdin.and(target.facts)
 		w.piped = true
 	case syntax.RdrIn:
 		w.piped = true

@@ -47,10 +47,19 @@ func (w *cmdWalker) run(words []cmdWord) {
 	if !isKnownProgram(known) && isKnownProgram(strings.ToLower(known)) {
 		known = strings.ToLower(known) // it is that program where file names ignore case
 	}
+	switch name {
+	case "echo", "printf":
+		w.said = joinWords(words[1:])
+	case "cat":
+		w.said = w.stdinText
+	case "read", "mapfile", "readarray":
+		w.readsInto(words[1:])
+	}
 	local := dir != "." && !slices.Contains(binFolders, dir) || dir == "." && strings.HasPrefix(prog.text, ".")
 	if local {
 		w.look(prog)
 		w.changes(TierAsk, EffectExecute, cmdLocalProgram)
+		w.runsFile(prog.text, false)
 	}
 	args := words[1:]
 	switch {
@@ -88,6 +97,11 @@ func (w *cmdWalker) unseenProgram(words []cmdWord) {
 	w.mentions(words[1:])
 	if w.stdin.shell || words[0].facts.network || words[0].facts.decodes {
 		w.refuse(cmdRunsDownload)
+	}
+	if args := words[1:]; hasFlag(args, "rR", "recursive") && hasFlag(args, "f", "force") {
+		for _, op := range operands(args) { // whatever it is, nobody else is called like this
+			w.deletesBeyond(op)
+		}
 	}
 	pattern := path.Base(words[0].text)
 	if words[0].glob && 2*len(strings.Trim(pattern, "?*[]")) >= len(pattern) {

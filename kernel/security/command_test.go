@@ -1,6 +1,7 @@
 package security
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -74,6 +75,32 @@ func TestHarmNobodyMayApproveIsRefused(t *testing.T) {
 		"echo x >> ~/.bashrc", "sed -i s/a/b/ ~/.zshrc", "cp x .git/hooks/pre-commit", "git config core.hooksPath x", "crontab -", "systemctl --user enable x", "tee ~/.ssh/authorized_keys < x",
 		"history -c", "unset HISTFILE", "set +o history", "rm /var/log/syslog", "iptables -F", "LD_PRELOAD=/tmp/x.so ls", "strace -p 12",
 	}, refused)
+}
+
+// Techniques by which a harmless program is made to do something else, and
+// everyday lines that resemble them.
+func TestEscapesFromHarmlessPrograms(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("testdata/escapes.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]string{"safe-readonly": "S", "needs-approval": "A", "dangerous": "D"}
+	lines := 0
+	for row := range strings.Lines(string(raw)) {
+		want, line, ok := strings.Cut(strings.TrimSuffix(row, "\n"), " ")
+		if !ok || want == "#" {
+			continue
+		}
+		lines++
+		v := ClassifyCommand(strings.ReplaceAll(line, `\n`, "\n"), testCommandOptions)
+		if got := said[corpusVerdict(v)]; got != want {
+			t.Errorf("%q: got %s (%s), want %s", line, got, v.Reason, want)
+		}
+	}
+	if lines < 800 {
+		t.Errorf("got %d lines, want all of them", lines)
+	}
 }
 
 func TestWordsAboutHarmAreNotHarm(t *testing.T) {

@@ -117,7 +117,7 @@ func (w *cmdWalker) stmt(s *syntax.Stmt) {
 		return
 	}
 	outer, stdin, piped, text := w.facts, w.stdin, w.piped, w.stdinText
-	w.facts = cmdFacts{}
+	w.facts, w.said = cmdFacts{}, ""
 	w.depth++
 	w.part = w.source(s)
 	if s.Negated || s.Coprocess || s.Disown {
@@ -137,6 +137,7 @@ func (w *cmdWalker) stmt(s *syntax.Stmt) {
 	case *syntax.CallExpr, *syntax.ForClause, *syntax.DeclClause:
 		w.joined()
 	}
+	w.redirected(s)
 	w.depth--
 	w.facts = outer.and(w.facts)
 	w.stdin, w.piped, w.stdinText = stdin, piped, text
@@ -191,6 +192,9 @@ func (w *cmdWalker) command(c syntax.Command) {
 			w.stmts(c.Then)
 		}
 	case *syntax.WhileClause:
+		if forksForever(c) {
+			w.refuse(cmdForkBomb)
+		}
 		w.stmts(c.Cond)
 		w.stmts(c.Do)
 	case *syntax.ForClause:

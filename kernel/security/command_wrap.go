@@ -120,6 +120,9 @@ func (w *cmdWalker) started(name string, args, rest []cmdWord, asks bool) {
 			for _, a := range args {
 				w.probe(a.text)
 			}
+			if len(rest) == 0 && (w.stdin.network || w.stdin.decodes) {
+				w.refuse(cmdRunsDownload)
+			}
 		}
 		if len(rest) > 0 && (cmdShells[rest[0].text] || w.stdin.network && isInterpreter(rest[0].text)) && (w.stdin.network || w.stdin.decodes) {
 			w.refuse(cmdRunsDownload)

@@ -296,3 +296,40 @@ func TestNamesThatWindowsChanges(t *testing.T) {
 		}
 	}
 }
+
+// Whatever a path looks like, its text leads nowhere outside, and a path below
+// the files of Oxios is never free.
+func FuzzPath(f *testing.F) {
+	for _, s := range []string{"a/b", "../x", "~/.ssh/id_rsa", "/etc/shadow", "a/../../b", ".git/hooks/x", "C:\\x", "a\x00b", "ⓐ/．．/b", "//x/./y", ".Oxios", "~", ".env.", "x:$DATA"} {
+		f.Add(s)
+	}
+	dir, err := os.MkdirTemp("", "oxios-fuzz-")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { os.RemoveAll(dir) })
+	root, err := OpenRoot(dir)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { root.Close() })
+	f.Fuzz(func(t *testing.T, p string) {
+		v := Classify(p, "/home/person/project", "/home/person", "/home/person/.oxios")
+		if v.Inside && !Within(v.Abs, "/home/person/project") || v.Write < v.Read || v.Write > TierFree && (v.Reason == "" || v.ReasonKO == "") {
+			t.Errorf("%q: got %+v", p, v)
+		}
+		if own := Classify("/home/person/.oxios/"+p, "/home/person/project", "/home/person", "/home/person/.oxios"); Within(own.Abs, "/home/person/.oxios") && (own.Read != TierRefuse || !own.Protected) {
+			t.Errorf("%q below the Oxios home: got %+v", p, own)
+		}
+		rel, err := root.Rel(p)
+		if err != nil {
+			return
+		}
+		if filepath.IsAbs(rel) || !filepath.IsLocal(rel) && runtime.GOOS != "windows" {
+			t.Errorf("%q: got %q, want a path below the folder", p, rel)
+		}
+		if to, err := root.Resolve(rel); err == nil && !filepath.IsLocal(to) {
+			t.Errorf("%q resolves to %q", p, to)
+		}
+	})
+}
