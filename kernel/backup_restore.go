@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -124,7 +125,7 @@ func (k *Kernel) bring(ctx context.Context, m manifest, from *store.Store, dir s
 	// Nobody may take content away whose rows are still to come.
 	k.attached.saving.RLock()
 	defer k.attached.saving.RUnlock()
-	mine, err := k.audit.Contains(ctx, m.Audit.Entries, m.Audit.Head)
+	mine, err := k.audit.Contains(ctx, cmp.Or(m.Audit.Last, m.Audit.Entries), m.Audit.Head) // older backups name no last entry: theirs is the count
 	if err != nil {
 		return err
 	}
@@ -150,7 +151,7 @@ func (k *Kernel) bring(ctx context.Context, m manifest, from *store.Store, dir s
 			}
 		}
 	}
-	o := store.MergeOptions{At: m.MadeAt, SameChain: mine, Keep: keepState, Skip: []string{"node", "paused", keyFolders}}
+	o := store.MergeOptions{At: m.MadeAt, SameChain: mine, Keep: keepState, Skip: []string{"node", "paused", "audit_root", keyFolders}}
 	merge := k.store.Merge
 	if p.dry {
 		merge = func(ctx context.Context, from *store.Store, o store.MergeOptions, _ func(*store.Tx, store.MergeReport) error) (store.MergeReport, error) {
@@ -202,7 +203,7 @@ func (k *Kernel) archive(ctx context.Context, m manifest, from *store.Store, dir
 	if err != nil {
 		return x, false, err
 	}
-	err = security.NewAudit(from, k.opts.Clock).Export(ctx, f)
+	err = security.NewAudit(from, k.opts.Clock).ExportTo(ctx, f)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return x, false, err
 	}
@@ -224,7 +225,7 @@ func archiveOf(e packed) (security.AuditArchive, bool) {
 		return security.AuditArchive{}, false
 	}
 	defer f.Close()
-	r, err := security.VerifyExport(f)
+	r, err := security.VerifyExport(f, security.ExportProof{})
 	return security.AuditArchive{File: strings.TrimPrefix(e.Name, filesPrefix), Entries: r.Entries, Head: r.Head, Blake3: e.Blake3}, err == nil && r.Entries > 0
 }
 

@@ -393,7 +393,7 @@ func TestChainOfABackupIsKeptApartAndVouchedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if got, err := kernel.VerifyAuditExport(f); err != nil || !got.OK || got.Head != made.Audit.Head || got.Entries != made.Audit.Entries {
+	if got, err := kernel.VerifyAuditExport(f, kernel.AuditProof{}); err != nil || !got.OK || got.Head != made.Audit.Head || got.Entries != made.Audit.Entries {
 		t.Errorf("the archive: got %+v, %v; want the chain of the backup", got, err)
 	}
 	// A backup of this home takes the archive along, and another home vouches for it again.

@@ -58,6 +58,7 @@ type Config struct {
 	QuickKeys          string           `toml:"quick_keys" json:"quick_keys" default:"Ctrl+Alt+Space" doc:"The keys that open the quick prompt."`
 	KeepAwake          bool             `toml:"keep_awake" json:"keep_awake" default:"true" doc:"The computer does not go to sleep by itself while agents work."`
 	Keyring            bool             `toml:"keyring" json:"keyring" default:"true" doc:"Keep keys in the system's keyring where there is one. Takes effect at the next start."`
+	AuditWitness       string           `toml:"audit_witness" json:"audit_witness" default:"auto" doc:"The file outside the home that witnesses the audit record: auto for one in the state folder of the system, a path, or empty for none."`
 	Providers          []ProviderConfig `toml:"providers" json:"providers,omitempty" doc:"Providers besides those added in the window."`
 
 	// Fallbacks names for a model, as "provider/model", those that answer in its
@@ -181,6 +182,9 @@ func (c *Config) validate() error {
 	}
 	if !quickKeysPattern().MatchString(c.QuickKeys) {
 		return sys.Errorf(sys.CodeInvalid, "quick_keys is %q, but must be Ctrl, Alt or Super and a key, like Ctrl+Alt+Space; a key is Space, a letter, a digit, or F1 to F12", c.QuickKeys)
+	}
+	if w := c.AuditWitness; w != "" && w != "auto" && !filepath.IsAbs(expandHome(w)) {
+		return sys.Errorf(sys.CodeInvalid, "audit_witness is %q, but must be auto, an absolute path, or empty", w)
 	}
 	ids := map[string]bool{}
 	for i, p := range c.Providers {

@@ -95,9 +95,9 @@ func (k *Kernel) checkAudit(ctx context.Context) Check {
 	case err != nil:
 		return Check{Name: "audit", State: CheckFail, Detail: sys.TextOf(err)}
 	case !r.OK:
-		return Check{Name: "audit", State: CheckFail, Detail: plain(r.Problem), Hint: sys.Say("Export the chain with `oxios audit export` before you do anything else.")}
+		return Check{Name: "audit", State: CheckFail, Detail: sys.Words{EN: r.Problem, KO: r.ProblemKO}, Hint: sys.Say("Export the chain with `oxios audit export` before you do anything else.")}
 	}
-	k.auditOK.Store(true)
+	k.noteChecked(r)
 	return Check{Name: "audit", State: CheckOK, Detail: sys.Say("%d records, intact", r.Entries)}
 }
 

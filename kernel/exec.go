@@ -267,7 +267,7 @@ func (c *command) spec(ctx context.Context) sandbox.Spec {
 	cfg := k.config.get()
 	allowed := approved(ctx) || c.caller.who.Kind == sys.KindPerson
 	s := sandbox.Spec{
-		Argv: c.argv, Dir: c.dir, Env: c.env, Writable: []string{c.caller.scope.folder}, Hidden: []string{k.opts.Home},
+		Argv: c.argv, Dir: c.dir, Env: c.env, Writable: []string{c.caller.scope.folder}, Hidden: append([]string{k.opts.Home}, k.witnessPlace()...),
 		Level: k.isolation(), Tag: c.caller.scope.runID, Network: c.verdict.Network && allowed,
 		MaxMemory: int64(cfg.MaxMemoryMB) << 20, MaxProcs: 1024,
 	}

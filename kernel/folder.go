@@ -167,7 +167,7 @@ func (k *Kernel) private(abs string) error {
 		}
 		v := security.ClassifyFile(at, folder, home, own)
 		switch {
-		case v.Protected:
+		case v.Protected || k.isWitness(at):
 			return sys.Errorf(sys.CodeRefused, "Agents do not work in %s: it belongs to Oxios itself.", shortenHome(at)).WithHint("Choose another folder.")
 		case v.Read >= security.TierRefuse:
 			return sys.Errorf(sys.CodeRefused, "Agents do not work in %s: it holds passwords or keys.", shortenHome(at)).WithHint("Choose another folder.")

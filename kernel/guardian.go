@@ -19,6 +19,7 @@ import (
 // What the guardian looks at.
 const (
 	FindingAudit     = "audit"
+	FindingWitness   = "witness"
 	FindingWorkspace = "workspace"
 	FindingDatabase  = "database"
 	FindingDisk      = "disk"
@@ -33,7 +34,7 @@ const (
 
 // Finding is something that the guardian found, and that still holds.
 type Finding struct {
-	Kind      string    `json:"kind"`  // audit, workspace, database, disk or load
+	Kind      string    `json:"kind"`  // audit, witness, workspace, database, disk or load
 	Bad       bool      `json:"bad"`   // the person hears of it; otherwise it stands in the audit record alone
 	Since     time.Time `json:"since"` // when it was found
 	Message   string    `json:"message"`
@@ -105,7 +106,7 @@ func (k *Kernel) inspect(ctx context.Context, whole bool) {
 	g.mu.Unlock()
 
 	checks := map[string]func(context.Context, bool) *Finding{
-		FindingAudit: k.guardAudit, FindingWorkspace: k.guardWorkspace, FindingDatabase: k.guardDatabase, FindingDisk: k.guardDisk, FindingLoad: k.guardLoad,
+		FindingAudit: k.guardAudit, FindingWitness: k.guardWitness, FindingWorkspace: k.guardWorkspace, FindingDatabase: k.guardDatabase, FindingDisk: k.guardDisk, FindingLoad: k.guardLoad,
 	}
 	after := map[string]Finding{}
 	for kind, check := range checks {
@@ -179,6 +180,9 @@ func (k *Kernel) guardAudit(ctx context.Context, whole bool) *Finding {
 		from = security.Verified{}
 	}
 	r, to, err := k.audit.VerifyAfter(ctx, from)
+	if err == nil && r.OK {
+		r, err = k.audit.VerifyCheckpoints(ctx, whole, r)
+	}
 	if err == nil && whole && r.OK {
 		r, err = k.audit.VerifyArchives(ctx, k.opts.Home, r)
 	}
@@ -189,7 +193,7 @@ func (k *Kernel) guardAudit(ctx context.Context, whole bool) *Finding {
 	if err != nil {
 		return found(true, sys.Say("The audit record cannot be read: %s", sys.TextOf(err)), hint)
 	}
-	k.auditOK.Store(r.OK)
+	k.noteChecked(r)
 	switch {
 	case r.OK:
 		g.mu.Lock()
@@ -197,9 +201,9 @@ func (k *Kernel) guardAudit(ctx context.Context, whole bool) *Finding {
 		g.mu.Unlock()
 		return nil
 	case r.FirstBad == 0:
-		return found(true, sys.Say("An audit record that came with a backup was altered."), hint)
+		return found(true, sys.Say("What the audit record vouches for was altered: %s", sys.Words{EN: r.Problem, KO: r.ProblemKO}), hint)
 	}
-	return found(true, sys.Say("The audit record is damaged from entry %d on: it was altered, or a part is missing.", r.FirstBad), hint)
+	return found(true, sys.Say("The audit record is damaged from entry %d on: %s", r.FirstBad, sys.Words{EN: r.Problem, KO: r.ProblemKO}), hint)
 }
 
 // guardWorkspace compares seeds and evaluations with their history.

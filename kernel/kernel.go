@@ -109,6 +109,7 @@ type Kernel struct {
 	running    atomic.Bool
 	focused    atomic.Bool
 	auditOK    atomic.Bool // what the last verification found
+	checked    checked     // and when, and how far it came
 	statusDue  chan struct{}
 	sleepDue   chan struct{}             // who works may have changed
 	trouble    atomic.Pointer[sys.Error] // what a person should know, in Status
@@ -140,6 +141,7 @@ func (k *Kernel) Run(ctx context.Context) error {
 	g.Go(func() error { return k.probe(ctx) })
 	g.Go(func() error { return k.monitor.Run(ctx) })
 	g.Go(func() error { return k.keepGuard(ctx) })
+	g.Go(func() error { return k.signAudit(ctx) })
 	g.Go(func() error { return k.readEnv(ctx) })
 	g.Go(func() error { return k.tendAttachments(ctx) })
 	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
@@ -164,6 +166,7 @@ func (k *Kernel) Close() error {
 	}
 	k.sandbox.Close()
 	k.bus.Close()
+	k.checkpoint(context.Background())
 	if _, err := k.purge(context.Background(), nil); err != nil {
 		k.log.Warn("Discarded conversations are deleted at the next start", "error", err)
 	}

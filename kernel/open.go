@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,6 +82,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	k.neighbours = newNeighbours()
 	k.redact = security.NewRedactor()
 	k.audit = security.NewAudit(k.store, o.Clock)
+	newKey := k.keepCheckpoints()
 	k.approvals = security.NewApprovals(k.store, security.ApprovalConfig{Clock: o.Clock, Notify: func(a security.Approval) {
 		k.publish(event.ApprovalChange, scope{runID: a.Request.RunID, sessionID: a.Request.SessionID}, a)
 		k.publishStatus()
@@ -119,7 +121,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 			return nil, fmt.Errorf("take over runs: %w", err)
 		}
 	}
-	if err = k.recordStart(ctx); err != nil {
+	if err = k.recordStart(ctx, newKey); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -213,9 +215,13 @@ func lockHome(home, owner string) (*flock.Flock, error) {
 }
 
 // recordStart begins this kernel's part of the audit chain. It also declares a
-// clock that was set back since the last part.
-func (k *Kernel) recordStart(ctx context.Context) error {
+// clock that was set back since the last part, and names the key that signs it
+// when that is new.
+func (k *Kernel) recordStart(ctx context.Context, newKey bool) error {
 	meta := map[string]any{"version": k.opts.Version, "owner": k.opts.Owner, "node": k.node}
+	if newKey {
+		maps.Copy(meta, k.audit.KeyWords())
+	}
 	err := k.store.Write(ctx, func(tx *store.Tx) error {
 		_, err := k.audit.Append(tx, k.newEntry("kernel", security.ActionOther, "kernel opened", meta))
 		return err

@@ -87,6 +87,9 @@ func (c *caller) judge(written, real string) security.PathVerdict {
 	if written != real {
 		v = worse(v, security.Classify(written, c.scope.folder, home, own))
 	}
+	if c.k.isWitness(real) {
+		v = v.Own()
+	}
 	return v
 }
 

@@ -183,7 +183,7 @@ func (a *SecurityAPI) VerifyAudit(ctx context.Context) (AuditReport, error) {
 	return guard(ctx, a.caller, action{call: "security.verifyAudit", resource: "audit"}, func(ctx context.Context) (AuditReport, error) {
 		r, err := a.k.audit.VerifyAll(ctx, a.k.opts.Home)
 		if err == nil {
-			a.k.auditOK.Store(r.OK)
+			a.k.noteChecked(r)
 			a.k.publishStatus()
 		}
 		return r, err
@@ -205,12 +205,17 @@ func (k *Kernel) korean() bool {
 	return false
 }
 
+// AuditProof is what an exported chain can be compared with.
+type AuditProof = security.ExportProof
+
 // VerifyAuditExport checks an exported chain, line by line, without a home or a
 // kernel.
-func VerifyAuditExport(r io.Reader) (AuditReport, error) { return security.VerifyExport(r) }
+func VerifyAuditExport(r io.Reader, proof AuditProof) (AuditReport, error) {
+	return security.VerifyExport(r, proof)
+}
 
-// AuditLine is an audit record as a line of an export.
-func AuditLine(e AuditEntry) []byte { return security.ExportLine(e) }
+// ReadWitness reads a witness file, for [AuditProof].
+func ReadWitness(r io.Reader) ([]security.Checkpoint, error) { return security.ReadWitness(r) }
 
 // Redact masks what looks like a secret in s, for what leaves the house without
 // a kernel at hand.

@@ -67,7 +67,10 @@ var syscalls = table(
 	Syscall{Name: "security.folders", Domain: security.DomainSecurity, Rights: security.R, Person: true},
 	Syscall{Name: "security.trustFolder", Domain: security.DomainSecurity, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
 	Syscall{Name: "security.audit", Domain: security.DomainSecurity, Rights: security.R},
+	Syscall{Name: "security.auditState", Domain: security.DomainSecurity, Rights: security.R},
 	Syscall{Name: "security.verifyAudit", Domain: security.DomainSecurity, Rights: security.R},
+	Syscall{Name: "security.exportAudit", Domain: security.DomainSecurity, Rights: security.R, Person: true},
+	Syscall{Name: "security.saveAudit", Domain: security.DomainSecurity, Rights: security.R, Person: true, Audit: security.ActionOther},
 
 	Syscall{Name: "exec.read", Domain: security.DomainExec, Rights: security.R},
 	Syscall{Name: "exec.write", Domain: security.DomainExec, Rights: security.W, Audit: security.ActionToolCall},

@@ -33,6 +33,7 @@ type search struct {
 	within   time.Duration // how long it may take; 0 is maxSearch
 
 	own      os.FileInfo     // the Oxios home, if it can be looked at
+	witness  string          // where the witness of the audit chain lies; "" for none
 	skipped  map[string]bool // the names of folders that were passed over
 	ignored  int             // paths that are ignored and would have been searched, a folder for all in it
 	examples []string        // the first of those
@@ -61,6 +62,9 @@ func (s *search) walk(ctx context.Context, visit func(name string, d fs.DirEntry
 	}
 	s.skipped = map[string]bool{}
 	s.own, _ = os.Stat(s.k.opts.Home)
+	for _, at := range s.k.witnessPlace() {
+		s.witness = at
+	}
 	tree := root.FS().FS()
 	ignores := func(string, bool) bool { return false }
 	if !s.all {
@@ -177,7 +181,12 @@ func (s *search) readable(rel string, d fs.DirEntry) bool {
 }
 
 func (s *search) verdict(rel string) security.PathVerdict {
-	return security.Classify(filepath.Join(s.place.root, filepath.FromSlash(rel)), s.place.folder, homeFolder(), s.k.opts.Home)
+	at := filepath.Join(s.place.root, filepath.FromSlash(rel))
+	v := security.Classify(at, s.place.folder, homeFolder(), s.k.opts.Home)
+	if s.witness != "" && security.Within(at, s.witness) {
+		v = v.Own()
+	}
+	return v
 }
 
 // note says in words what a search left out.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +23,8 @@ func (c *console) auditCommand() *cobra.Command {
 }
 
 func (c *console) auditList() *cobra.Command {
-	var action, run string
+	var run, since, until string
+	var q kernel.AuditQuery
 	var limit int
 	cmd := &cobra.Command{
 		Use: "list", Short: c.t("List the newest records, the last one at the end", "최근 기록을 봅니다 (마지막이 최신)"), Args: c.args(0, 0),
@@ -35,8 +37,15 @@ func (c *console) auditList() *cobra.Command {
 				return err
 			}
 			defer l.close()
-			q := kernel.AuditQuery{Limit: limit, Newest: true}
-			q.Action = actionOf(q.Action, action)
+			q.Limit, q.Newest = limit, true
+			for text, at := range map[*string]*time.Time{&since: &q.Since, &until: &q.Until} {
+				if *text == "" {
+					continue
+				}
+				if *at, err = c.moment(*text); err != nil {
+					return err
+				}
+			}
 			if run != "" {
 				all, err := l.Agents.List(cmd.Context(), kernel.ProcessQuery{All: true, Limit: 500})
 				if err != nil {
@@ -61,45 +70,74 @@ func (c *console) auditList() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&limit, "limit", 50, c.t("at most this `number`", "최대 `개수`"))
 	cmd.Flags().StringVar(&run, "run", "", c.t("only of this `run`", "이 `실행`의 기록만"))
-	cmd.Flags().StringVar(&action, "action", "", c.t("only this `action`", "이 `동작`만"))
+	cmd.Flags().StringVar((*string)(&q.Action), "action", "", c.t("only this `action`", "이 `동작`만"))
+	cmd.Flags().StringVar(&q.Actor, "actor", "", c.t("only of whom has this `text` in the name, as person: or agent:", "이름에 이 `글`이 든 주체만 (person:, agent: 등)"))
+	cmd.Flags().StringVar(&q.Resource, "resource", "", c.t("only what was done to something with this `text` in its name", "이름에 이 `글`이 든 대상만"))
+	cmd.Flags().StringVar(&q.Text, "find", "", c.t("only with this `text` in any field", "어느 칸에든 이 `글`이 든 기록만"))
+	cmd.Flags().StringVar(&since, "since", "", c.t("only from this `time` on, like 30d, 12h or 2026-11-01", "이 `시각`부터 (30d, 12h, 2026-11-01 등)"))
+	cmd.Flags().StringVar(&until, "until", "", c.t("only before this `time`", "이 `시각` 전까지"))
+	cmd.Flags().BoolVar(&q.Denied, "denied", false, c.t("only what was refused", "거절된 것만"))
 	return c.withJSON(cmd)
 }
 
-// actionOf gives s the type of an action, which is not ours to name.
-func actionOf[A ~string](_ A, s string) A { return A(s) }
-
 func (c *console) auditVerify() *cobra.Command {
-	return c.withJSON(&cobra.Command{
+	var witness, key string
+	cmd := &cobra.Command{
 		Use: "verify [FILE]", Short: c.t("Check the chain, or an exported file", "기록 사슬이나 내보낸 파일을 검증합니다"), Args: c.args(0, 1),
-		Long: c.t("Checks the whole chain. With a file (or - for standard input) it checks an export, and needs no home.",
-			"사슬 전체를 검증합니다. 파일(또는 표준 입력 -)을 주면 내보낸 기록을 검증하며 데이터 폴더가 필요 없습니다."),
+		Long: c.t("Checks the whole chain, its signed checkpoints and the witness. With a file (or - for standard input) it checks an export, on any machine: it needs no home. --witness compares it with a witness file that was kept elsewhere, --key with the key that must have signed.",
+			"사슬 전체와 서명된 확인점, 증인 파일을 검증합니다. 파일(또는 표준 입력 -)을 주면 내보낸 기록을 어느 컴퓨터에서나 검증하며 데이터 폴더가 필요 없습니다. --witness는 따로 보관한 증인 파일과, --key는 서명했어야 할 열쇠와 대조합니다."),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := c.verify(cmd.Context(), args)
+			if len(args) == 0 && (witness != "" || key != "") {
+				return usage(c.fail(sys.CodeInvalid, c.t("--witness and --key are for an exported file.", "--witness와 --key는 내보낸 파일에 씁니다."), ""))
+			}
+			r, err := c.verify(cmd.Context(), args, witness, key)
 			if err != nil {
 				return err
 			}
-			switch {
-			case c.json:
-				err = c.writeJSON(r)
-			case r.OK:
-				c.printf(c.t("%d records, intact. Head: %s", "기록 %d개, 이상 없음. 머리: %s"), r.Entries, r.Head)
-				if r.Archived > 0 {
-					c.note(c.t("Chains that came with backups: %d, intact.", "백업과 함께 온 사슬 %d개, 이상 없음."), r.Archived)
-				}
-			case r.FirstBad == 0:
-				c.note(c.t("%d records are intact, but a chain that came with a backup is not: %s", "기록 %d개는 이상이 없지만, 백업과 함께 온 사슬이 손상되었습니다: %s"), r.Entries, safe(r.Problem))
-			default:
-				c.note(c.t("The chain is broken at record %d: %s", "%d번째 기록에서 사슬이 끊겼습니다: %s"), r.FirstBad, safe(r.Problem))
-			}
-			if err != nil || r.OK {
-				return err
-			}
-			return exits(exitFailed)
+			return c.verdict(r)
 		},
-	})
+	}
+	cmd.Flags().StringVar(&witness, "witness", "", c.t("compare with this witness `file`", "이 증인 `파일`과 대조합니다"))
+	cmd.Flags().StringVar(&key, "key", "", c.t("the public `key` that must have signed, in hex", "서명했어야 할 공개 `열쇠` (16진수)"))
+	return c.withJSON(cmd)
 }
 
-func (c *console) verify(ctx context.Context, args []string) (kernel.AuditReport, error) {
+// verdict tells what a verification found.
+func (c *console) verdict(r kernel.AuditReport) error {
+	problem := c.either(r.Problem, r.ProblemKO)
+	switch {
+	case c.json:
+		if err := c.writeJSON(r); err != nil {
+			return err
+		}
+	case r.OK:
+		c.printf(c.t("%d records, intact. Head: %s", "기록 %d개, 이상 없음. 머리: %s"), r.Entries, r.Head)
+		if r.Pruned > 0 {
+			c.note(c.t("Up to record %d a signed root stands for what was pruned.", "%d번 기록까지는 서명된 뿌리가 정리된 기록을 대신합니다."), r.Pruned)
+		}
+		if r.Signed > 0 {
+			c.note(c.t("Signed up to record %d with key %s.", "%d번 기록까지 서명됨. 열쇠: %s"), r.Signed, r.Key)
+		} else {
+			c.note(c.t("Nothing of it is signed.", "서명된 기록이 없습니다."))
+		}
+		if r.Witnessed > 0 {
+			c.note(c.t("Witnessed up to record %d.", "%d번 기록까지 증인이 있습니다."), r.Witnessed)
+		}
+		if r.Archived > 0 {
+			c.note(c.t("Chains that are kept apart: %d, intact.", "따로 보관한 사슬 %d개, 이상 없음."), r.Archived)
+		}
+	case r.FirstBad == 0:
+		c.note(c.t("%d records are intact, but what vouches for them is not: %s", "기록 %d개는 이상이 없지만, 그것을 보증하는 것이 손상되었습니다: %s"), r.Entries, safe(problem))
+	default:
+		c.note(c.t("The chain is broken at record %d: %s", "%d번째 기록에서 사슬이 끊겼습니다: %s"), r.FirstBad, safe(problem))
+	}
+	if r.OK {
+		return nil
+	}
+	return exits(exitFailed)
+}
+
+func (c *console) verify(ctx context.Context, args []string, witness, key string) (kernel.AuditReport, error) {
 	if len(args) == 0 {
 		l, err := c.connect(ctx)
 		if err != nil {
@@ -108,20 +146,35 @@ func (c *console) verify(ctx context.Context, args []string) (kernel.AuditReport
 		defer l.close()
 		return l.Security.VerifyAudit(ctx)
 	}
-	var in io.Reader = c.in
-	if args[0] != "-" {
-		f, err := os.Open(args[0])
+	proof := kernel.AuditProof{Key: strings.ToLower(strings.TrimSpace(key))}
+	if witness != "" {
+		f, err := c.reading(witness)
 		if err != nil {
-			return kernel.AuditReport{}, c.fail(sys.CodeNotFound, fmt.Sprintf(c.t("%s cannot be read: %v.", "%s을(를) 읽을 수 없습니다: %v."), args[0], err), "")
+			return kernel.AuditReport{}, err
 		}
 		defer f.Close() //nolint:errcheck // it was only read
-		in = f
+		if proof.Witness, err = kernel.ReadWitness(f); err != nil {
+			return kernel.AuditReport{}, err
+		}
 	}
-	return kernel.VerifyAuditExport(in)
+	if args[0] == "-" {
+		return kernel.VerifyAuditExport(c.in, proof)
+	}
+	f, err := c.reading(args[0])
+	if err != nil {
+		return kernel.AuditReport{}, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	return kernel.VerifyAuditExport(f, proof)
 }
 
-// auditPage is how many records are fetched at once.
-const auditPage = 1000
+func (c *console) reading(file string) (*os.File, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, c.fail(sys.CodeNotFound, fmt.Sprintf(c.t("%s cannot be read: %v.", "%s을(를) 읽을 수 없습니다: %v."), file, err), "")
+	}
+	return f, nil
+}
 
 func (c *console) auditExport() *cobra.Command {
 	var file string
@@ -153,24 +206,20 @@ func (c *console) auditExport() *cobra.Command {
 	return cmd
 }
 
-// exportTo writes the chain page by page, and returns how many records it has.
+// exportTo writes the chain part by part, and returns how many records it has.
 func (c *console) exportTo(ctx context.Context, l *link, w io.Writer) (int, error) {
-	out := bufio.NewWriter(w)
 	n := 0
-	for from := int64(1); ; {
-		page, err := l.Security.Audit(ctx, kernel.AuditQuery{From: from, Limit: auditPage})
+	for after := int64(0); ; {
+		part, err := l.Security.ExportAudit(ctx, after)
 		if err != nil {
 			return n, err
 		}
-		for _, e := range page {
-			if _, err := out.Write(kernel.AuditLine(e)); err != nil {
-				return n, err
-			}
-			from = e.Seq + 1
-			n++
+		if _, err := io.WriteString(w, part.Text); err != nil {
+			return n, err
 		}
-		if len(page) < auditPage {
-			return n, out.Flush()
+		n += part.Entries
+		if after = part.Next; part.Done {
+			return n, nil
 		}
 	}
 }

@@ -36,7 +36,7 @@ func BenchmarkP1Start(b *testing.B) {
 	}
 	home := filepath.Join(dir, "home")
 	fill(b, home)
-	env := append(os.Environ(), "OXIOS_HOME="+home, "DBUS_SESSION_BUS_ADDRESS=")
+	env := append(os.Environ(), "OXIOS_HOME="+home, "XDG_STATE_HOME="+filepath.Join(filepath.Dir(home), "state"), "DBUS_SESSION_BUS_ADDRESS=")
 	var ours, control []time.Duration
 	var memory, ticks float64
 	for b.Loop() {

@@ -295,6 +295,29 @@ func TestSessionsArePinnedAndArchived(t *testing.T) {
 	}
 }
 
+func TestAuditListIsNarrowed(t *testing.T) {
+	t.Parallel()
+	d := setup(t)
+	d.must(0, "run", writes)
+	all := decode[[]kernel.AuditEntry](t, d.must(0, "audit", "list", "--json").out)
+	agents := decode[[]kernel.AuditEntry](t, d.must(0, "audit", "list", "--json", "--actor", "agent:", "--since", "1h").out)
+	if len(agents) == 0 || len(agents) >= len(all) {
+		t.Errorf("got %d of %d entries of agents", len(agents), len(all))
+	}
+	for _, e := range agents {
+		if !strings.HasPrefix(e.Actor, "agent:") {
+			t.Errorf("got %s among the agents", e.Actor)
+		}
+	}
+	if got := decode[[]kernel.AuditEntry](t, d.must(0, "audit", "list", "--json", "--until", "2020-01-01").out); len(got) != 0 {
+		t.Errorf("got %d entries of before there was any", len(got))
+	}
+	if got := decode[[]kernel.AuditEntry](t, d.must(0, "audit", "list", "--json", "--denied").out); len(got) != 0 {
+		t.Errorf("got %+v refused", got)
+	}
+	d.with(typing{}, "audit", "list", "--since", "yesterdayish").check(t, exitUsage, "audit", "list", "--since")
+}
+
 func TestExportedChainVerifiesAlone(t *testing.T) {
 	t.Parallel()
 	d := setup(t)
@@ -307,6 +330,20 @@ func TestExportedChainVerifiesAlone(t *testing.T) {
 	}
 	nowhere := &desk{t: t, env: map[string]string{"OXIOS_HOME": filepath.Join(t.TempDir(), "none")}, deps: Deps{}}
 	contains(t, "verify", nowhere.must(0, "audit", "verify", file).out, "intact")
+	signed := decode[kernel.AuditReport](t, nowhere.must(0, "audit", "verify", "--json", file).out)
+	if signed.Signed == 0 || len(signed.Key) != 64 {
+		t.Fatalf("got %+v, want it signed", signed)
+	}
+	nowhere.must(0, "audit", "verify", "--key", signed.Key, file)
+	nowhere.with(typing{}, "audit", "verify", "--key", strings.Repeat("0", 64), file).check(t, exitFailed, "audit", "verify", "--key")
+	witness := filepath.Join(d.Home, "audit", "checkpoints.jsonl") // as good as any copy of it
+	if r := decode[kernel.AuditReport](t, nowhere.must(0, "audit", "verify", "--json", "--witness", witness, file).out); r.Witnessed != signed.Signed {
+		t.Errorf("got %+v, want it witnessed to entry %d", r, signed.Signed)
+	}
+	cut := string(raw)[:strings.LastIndex(strings.TrimSuffix(string(raw)[:strings.LastIndex(string(raw), `{"checkpoint"`)], "\n"), "\n")+1]
+	shorter := nowhere.with(typing{stdin: strings.NewReader(cut)}, "audit", "verify", "-", "--witness", witness)
+	shorter.check(t, exitFailed, "audit", "verify", "-", "--witness")
+	contains(t, "stderr", shorter.err, "was witnessed at")
 	bad := strings.Replace(string(raw), "kernel opened", "kernel openeD", 1)
 	if bad == string(raw) {
 		t.Fatal("nothing to tamper with")

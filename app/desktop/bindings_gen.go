@@ -230,6 +230,21 @@ func (a *Agents) Answer(args string) (string, error) {
 // Security binds remote.SecurityAPI.
 type Security struct{ b bound }
 
+// AuditState takes [].
+func (a *Security) AuditState(args string) (string, error) {
+	return a.b.call("security.auditState", args)
+}
+
+// ExportAudit takes [after].
+func (a *Security) ExportAudit(args string) (string, error) {
+	return a.b.call("security.exportAudit", args)
+}
+
+// SaveAudit takes [path, replace].
+func (a *Security) SaveAudit(args string) (string, error) {
+	return a.b.call("security.saveAudit", args)
+}
+
 // Approvals takes [q].
 func (a *Security) Approvals(args string) (string, error) {
 	return a.b.call("security.approvals", args)

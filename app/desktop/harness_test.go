@@ -326,7 +326,7 @@ func prepare(t testing.TB, config string) (home, folder string, env []string) {
 		t.Fatal(err)
 	}
 	// What the WebView keeps, a draft say, is of this test alone.
-	env = append(os.Environ(), "XDG_DATA_HOME="+filepath.Join(filepath.Dir(home), "data"), "OXIOS_HOME="+home, "OXIOS_BASE_URL="+model.URL+"/v1", "OXIOS_API_KEY=test-key-0123456789", "OXIOS_MODEL=oxios-demo")
+	env = append(os.Environ(), "XDG_DATA_HOME="+filepath.Join(filepath.Dir(home), "data"), "XDG_STATE_HOME="+filepath.Join(filepath.Dir(home), "state"), "OXIOS_HOME="+home, "OXIOS_BASE_URL="+model.URL+"/v1", "OXIOS_API_KEY=test-key-0123456789", "OXIOS_MODEL=oxios-demo")
 	return home, folder, env
 }
 

@@ -155,6 +155,16 @@ type AgentsAPI interface {
 
 // SecurityAPI holds the calls about approvals, policy, tools and the audit chain.
 type SecurityAPI interface {
+	// AuditState returns how the chain stands.
+	AuditState(ctx context.Context) (kernel.AuditState, error)
+	// ExportAudit returns the records that follow entry after, a line each, with the
+	// checkpoints that sign them; 0 begins. A person calls it until it is done. What
+	// is there at the beginning is signed first.
+	ExportAudit(ctx context.Context, after int64) (kernel.AuditPart, error)
+	// SaveAudit writes the whole export to a file, which only the person may read.
+	// path must be absolute. A file that is there is replaced only when replace says
+	// so.
+	SaveAudit(ctx context.Context, path string, replace bool) (kernel.SavedFile, error)
 	// Approvals lists requests and what became of them, the newest first.
 	Approvals(ctx context.Context, q kernel.ApprovalQuery) ([]kernel.Approval, error)
 	// Approval returns one request.
@@ -559,6 +569,18 @@ func (remote clientAgents) Answer(ctx context.Context, in kernel.AnswerInput) (k
 }
 
 type clientSecurity struct{ c *Client }
+
+func (remote clientSecurity) AuditState(ctx context.Context) (kernel.AuditState, error) {
+	return call[kernel.AuditState](ctx, remote.c, "security.auditState")
+}
+
+func (remote clientSecurity) ExportAudit(ctx context.Context, after int64) (kernel.AuditPart, error) {
+	return call[kernel.AuditPart](ctx, remote.c, "security.exportAudit", after)
+}
+
+func (remote clientSecurity) SaveAudit(ctx context.Context, path string, replace bool) (kernel.SavedFile, error) {
+	return call[kernel.SavedFile](ctx, remote.c, "security.saveAudit", path, replace)
+}
 
 func (remote clientSecurity) Approvals(ctx context.Context, q kernel.ApprovalQuery) ([]kernel.Approval, error) {
 	return call[[]kernel.Approval](ctx, remote.c, "security.approvals", q)
@@ -1095,6 +1117,27 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Agents.Answer(ctx, a0)
+	},
+	"security.auditState": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Security.AuditState(ctx)
+	},
+	"security.exportAudit": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 int64
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Security.ExportAudit(ctx, a0)
+	},
+	"security.saveAudit": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 bool
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Security.SaveAudit(ctx, a0, a1)
 	},
 	"security.approvals": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 kernel.ApprovalQuery

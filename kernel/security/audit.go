@@ -107,9 +107,17 @@ type Audit struct {
 	st    *store.Store
 	clock sys.Clock
 
+	due     chan struct{}
+	pruning sync.RWMutex // held for writing while entries are taken out, for reading while they are verified
+
+	signing   sync.Mutex // held while a checkpoint is made
+	keeping   Keeping
+	witnessIn string // the witness that was told last
+
 	mu        sync.Mutex
 	head      *link // the last entry written, committed or not; nil if unknown
 	committed link  // the last entry that is durable, as far as this process wrote any
+	standing  Standing
 }
 
 // link is what the next entry must know of the last one.
@@ -122,7 +130,7 @@ type link struct {
 
 // NewAudit returns the chain kept in st. It reads nothing.
 func NewAudit(st *store.Store, clock sys.Clock) *Audit {
-	return &Audit{st: st, clock: clock}
+	return &Audit{st: st, clock: clock, due: make(chan struct{}, 1)}
 }
 
 // slightlyBack is how far the clock may go back without a word: time servers
@@ -182,6 +190,12 @@ func (a *Audit) Append(tx *store.Tx, e Entry) (Entry, error) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.committed = *next
+		if next.seq-a.standing.Signed >= CheckpointEvery {
+			select {
+			case a.due <- struct{}{}:
+			default: // somebody is told already
+			}
+		}
 	})
 	return e, nil
 }
@@ -263,6 +277,38 @@ type AuditQuery struct {
 	RunID  string `json:"run_id,omitempty"`
 	Action Action `json:"action,omitempty"`
 	Newest bool   `json:"newest,omitempty"` // the newest first
+
+	Actor    string    `json:"actor,omitempty"`    // a part of who it was: "agent:", "person:window"
+	Resource string    `json:"resource,omitempty"` // a part of what it was done to
+	Text     string    `json:"text,omitempty"`     // a part of any field; small and capital letters of ASCII are the same
+	Denied   bool      `json:"denied,omitempty"`   // only what was refused
+	Since    time.Time `json:"since,omitzero"`
+	Until    time.Time `json:"until,omitzero"` // earlier than this
+}
+
+// conditions returns what the fields of q ask of an entry. Words are looked for
+// as plain text, so that a chain whose metadata somebody has broken is read too.
+func (q AuditQuery) conditions() (where string, args []any) {
+	where = "1"
+	add := func(wanted bool, condition string, arg any) {
+		if wanted {
+			where, args = where+" AND "+condition, append(args, arg)
+		}
+	}
+	bound := "seq >= ?"
+	if q.Newest {
+		bound = "seq <= ?"
+	}
+	add(q.From != 0, bound, q.From)
+	add(q.Action != "", "action = ?", string(q.Action))
+	add(q.RunID != "", "instr(metadata, ?) > 0", fmt.Sprintf(`"run_id":%q`, q.RunID))
+	add(q.Actor != "", "instr(actor, ?) > 0", q.Actor)
+	add(q.Resource != "", "instr(resource, ?) > 0", q.Resource)
+	add(q.Text != "", "instr(lower(actor || char(10) || action || char(10) || resource || char(10) || metadata), lower(?)) > 0", q.Text)
+	add(q.Denied, "action = ?", string(ActionAccessDenied))
+	add(!q.Since.IsZero(), "timestamp >= ?", q.Since.UnixNano())
+	add(!q.Until.IsZero(), "timestamp < ?", q.Until.UnixNano())
+	return where, args
 }
 
 // List returns entries in the order of the chain, or the newest first.
@@ -270,21 +316,11 @@ func (a *Audit) List(ctx context.Context, q AuditQuery) ([]Entry, error) {
 	if q.Limit <= 0 {
 		q.Limit = 200
 	}
-	order, bound := "ASC", ">="
+	order := "ASC"
 	if q.Newest {
-		order, bound = "DESC", "<="
+		order = "DESC"
 	}
-	where, args := "1", []any{}
-	if q.From != 0 {
-		where, args = where+" AND seq "+bound+" ?", append(args, q.From)
-	}
-	if q.Action != "" {
-		where, args = where+" AND action = ?", append(args, string(q.Action))
-	}
-	if q.RunID != "" {
-		// Plain text search: it also reads a chain whose metadata somebody has broken.
-		where, args = where+" AND instr(metadata, ?) > 0", append(args, fmt.Sprintf(`"run_id":%q`, q.RunID))
-	}
+	where, args := q.conditions()
 	out := []Entry{}
 	err := a.st.Read(ctx, func(tx *store.Tx) error {
 		rows, err := tx.Query(`SELECT `+auditColumns+` FROM audit WHERE `+where+` ORDER BY seq `+order+` LIMIT ?`, append(args, q.Limit)...)

@@ -1,7 +1,6 @@
 package security
 
 import (
-	"bufio"
 	"context"
 	"database/sql"
 	"encoding/hex"
@@ -35,6 +34,8 @@ type AuditArchive struct {
 	Blake3  string `json:"blake3"`            // of the file, in hex
 	OK      bool   `json:"ok"`                // the file is what was archived
 	Problem string `json:"problem,omitempty"` // one sentence
+
+	why sys.Words // the problem
 }
 
 // ArchiveEntry makes the entry that records an archive; the caller adds its
@@ -60,26 +61,6 @@ func (a *Audit) Contains(ctx context.Context, seq int64, hash string) (bool, err
 	return found == hash, err
 }
 
-// Export writes the whole chain, a line for each entry.
-func (a *Audit) Export(ctx context.Context, w io.Writer) error {
-	out := bufio.NewWriter(w)
-	for from := int64(1); ; {
-		page, err := a.List(ctx, AuditQuery{From: from, Limit: verifyPage})
-		if err != nil {
-			return err
-		}
-		for _, e := range page {
-			if _, err := out.Write(ExportLine(e)); err != nil {
-				return err
-			}
-			from = e.Seq + 1
-		}
-		if len(page) < verifyPage {
-			return out.Flush()
-		}
-	}
-}
-
 // Archives returns the archives that the chain records, and whether each file
 // in the home is still what was archived.
 func (a *Audit) Archives(ctx context.Context, home string) ([]AuditArchive, error) {
@@ -97,7 +78,7 @@ func (a *Audit) Archives(ctx context.Context, home string) ([]AuditArchive, erro
 				return err
 			}
 			if err := json.Unmarshal(meta, &x); err != nil {
-				x.Problem = "What the chain records of it cannot be read."
+				x.why = sys.Say("What the chain records of it cannot be read.")
 			}
 			found = append(found, x)
 		}
@@ -107,41 +88,44 @@ func (a *Audit) Archives(ctx context.Context, home string) ([]AuditArchive, erro
 		return nil, fmt.Errorf("list the archived chains: %w", err)
 	}
 	for i := range found {
-		if found[i].Problem == "" {
-			found[i].Problem = unlike(home, found[i])
+		if found[i].why.EN == "" {
+			found[i].why = unlike(home, found[i])
 		}
-		found[i].OK = found[i].Problem == ""
+		found[i].Problem, found[i].OK = found[i].why.EN, found[i].why.EN == ""
 	}
 	return found, nil
 }
 
 // unlike says why a file is not the archive that was recorded, or "".
-func unlike(home string, x AuditArchive) string {
+func unlike(home string, x AuditArchive) sys.Words {
 	if !filepath.IsLocal(filepath.FromSlash(x.File)) {
-		return "It lies outside of the home."
+		return sys.Say("It lies outside of the home.")
 	}
 	f, err := os.Open(filepath.Join(home, filepath.FromSlash(x.File)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Sprintf("%s is missing.", x.File)
+		return sys.Say("%s is missing.", x.File)
 	}
 	if err != nil {
-		return fmt.Sprintf("%s cannot be read: %v.", x.File, err)
+		return sys.Say("%s cannot be read: %v.", x.File, err)
 	}
 	defer f.Close()
 	h := blake3.New()
 	if _, err := io.Copy(h, f); err != nil {
-		return fmt.Sprintf("%s cannot be read: %v.", x.File, err)
+		return sys.Say("%s cannot be read: %v.", x.File, err)
 	}
 	if hex.EncodeToString(h.Sum(nil)) != x.Blake3 {
-		return fmt.Sprintf("%s was altered: it is not what was archived.", x.File)
+		return sys.Say("%s was altered: it is not what was archived.", x.File)
 	}
-	return ""
+	return sys.Words{}
 }
 
-// VerifyAll is [Audit.Verify] with the archives in the home. One that is not
-// as it was makes the whole report bad.
+// VerifyAll is [Audit.Verify] with all checkpoints, those of the witness too, and
+// the archives in the home. One that is not as it was makes the whole report bad.
 func (a *Audit) VerifyAll(ctx context.Context, home string) (AuditReport, error) {
 	r, err := a.Verify(ctx)
+	if err == nil && r.OK {
+		r, err = a.VerifyCheckpoints(ctx, true, r)
+	}
 	if err != nil || !r.OK {
 		return r, err
 	}
@@ -155,7 +139,7 @@ func (a *Audit) VerifyArchives(ctx context.Context, home string, r AuditReport) 
 	r.Archived = len(archives)
 	for _, x := range archives {
 		if !x.OK {
-			r.OK, r.Problem = false, x.Problem
+			r = r.worse(0, x.why)
 			break
 		}
 	}

@@ -68,13 +68,9 @@ func (b *book) exec(t testing.TB, query string, args ...any) {
 
 func (b *book) export(t testing.TB) []byte {
 	t.Helper()
-	all, err := b.List(context.Background(), AuditQuery{Limit: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var out bytes.Buffer
-	for _, e := range all {
-		out.Write(ExportLine(e))
+	if err := b.ExportTo(context.Background(), &out); err != nil {
+		t.Fatal(err)
 	}
 	return out.Bytes()
 }
@@ -116,7 +112,7 @@ func TestChainContinuesAndVerifies(t *testing.T) {
 	if err != nil || len(all) != 11 || all[10].Hash != report.Head {
 		t.Fatalf("got %d entries, %v, head %s", len(all), err, report.Head)
 	}
-	exported, err := VerifyExport(bytes.NewReader(b.export(t)))
+	exported, err := VerifyExport(bytes.NewReader(b.export(t)), ExportProof{})
 	if err != nil || exported != report {
 		t.Errorf("export: got %+v, %v, want %+v", exported, err, report)
 	}
@@ -234,7 +230,7 @@ func TestLongAndBrokenTextIsKeptApart(t *testing.T) {
 		t.Errorf("got actor %q, want %q", two.Actor, want)
 	}
 	report := mustVerify(t, b.fresh(), AuditReport{OK: true, Entries: 2})
-	if got, err := VerifyExport(bytes.NewReader(b.export(t))); err != nil || got != report {
+	if got, err := VerifyExport(bytes.NewReader(b.export(t)), ExportProof{}); err != nil || got != report {
 		t.Errorf("export: got %+v, %v, want %+v", got, err, report)
 	}
 }
@@ -255,6 +251,12 @@ func TestListIsNarrowedAndOrdered(t *testing.T) {
 		"run":          {AuditQuery{RunID: "run-1"}, []int64{2, 4, 6, 7}},
 		"run, action":  {AuditQuery{RunID: "run-1", Action: ActionAccessDenied}, []int64{7}},
 		"a wild card":  {AuditQuery{RunID: "run-%"}, nil},
+		"refused":      {AuditQuery{Denied: true}, []int64{7}},
+		"actor":        {AuditQuery{Actor: "agent:"}, []int64{1, 2, 3, 4, 5, 6}},
+		"resource":     {AuditQuery{Resource: "파일 3"}, []int64{4}},
+		"text":         {AuditQuery{Text: "EXEC.command 파일 2"}, []int64{3}},
+		"text, meta":   {AuditQuery{Text: `"n":4`}, []int64{5}},
+		"since, until": {AuditQuery{Since: b.clock.now().Add(-3 * time.Second), Until: b.clock.now()}, []int64{3, 4, 5}},
 	} {
 		got, err := b.List(t.Context(), tc.q)
 		var seqs []int64

@@ -1,12 +1,9 @@
 package security
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"database/sql/driver"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -15,6 +12,7 @@ import (
 	"time"
 
 	"oxios/kernel/store"
+	"oxios/kernel/sys"
 )
 
 // AuditReport is what a verification found.
@@ -24,7 +22,14 @@ type AuditReport struct {
 	FirstBad int64  `json:"first_bad,omitempty"` // the sequence number of the first entry that is wrong or missing
 	Problem  string `json:"problem,omitempty"`   // one sentence about it
 	Head     string `json:"head"`                // the hash of the last entry that is good; "genesis" if there is none
-	Archived int    `json:"archived,omitempty"`  // chains that came with backups and were compared too: [Audit.VerifyAll]
+	Archived int    `json:"archived,omitempty"`  // chains that came with backups or were pruned, and were compared too: [Audit.VerifyAll]
+
+	ProblemKO string `json:"problem_ko,omitempty"`
+	Last      int64  `json:"last"`                // the number of the last entry that is good
+	Pruned    int64  `json:"pruned,omitempty"`    // up to this entry a signed root stands for what was taken out
+	Signed    int64  `json:"signed,omitempty"`    // the last entry that a checkpoint vouches for
+	Witnessed int64  `json:"witnessed,omitempty"` // the last entry that the witness knows
+	Key       string `json:"key,omitempty"`       // the public key that signed the newest of them
 }
 
 // future is how far ahead of this machine's clock an entry may be dated.
@@ -52,6 +57,13 @@ type position struct {
 
 func newChain(now time.Time) *chain { return &chain{now: now, hash: Genesis} }
 
+// after makes c the chain that is left behind a signed root; the zero value is
+// the beginning.
+func (c *chain) after(root Checkpoint) *chain {
+	c.seq, c.hash = root.Seq, root.hash()
+	return c
+}
+
 // begin makes c a part of the chain that follows e.
 func (c *chain) begin(e Entry) {
 	c.seq, c.hash, c.at = e.Seq, e.Hash, e.Timestamp
@@ -71,21 +83,21 @@ func (c *chain) join(part *chain) {
 
 // add checks the next entry and returns the entry that is bad, and why; 0 if
 // all is well.
-func (c *chain) add(e Entry) (bad int64, problem string) {
+func (c *chain) add(e Entry) (bad int64, problem sys.Words) {
 	c.entries++
 	var hash string
 	hash, c.buf = e.digestIn(c.buf)
 	switch {
 	case e.Seq > c.seq+1:
-		return c.seq + 1, fmt.Sprintf("Entry %d is missing: entry %d stands in its place.", c.seq+1, e.Seq)
+		return c.seq + 1, sys.Say("Entry %d is missing: entry %d stands in its place.", c.seq+1, e.Seq)
 	case e.Seq <= c.seq:
-		return c.seq + 1, fmt.Sprintf("Entry %d is not in its place: entry %d stands there.", c.seq+1, e.Seq)
+		return c.seq + 1, sys.Say("Entry %d is not in its place: entry %d stands there.", c.seq+1, e.Seq)
 	case hash != e.Hash:
-		return e.Seq, fmt.Sprintf("Entry %d was altered: its content does not fit its hash.", e.Seq)
+		return e.Seq, sys.Say("Entry %d was altered: its content does not fit its hash.", e.Seq)
 	case e.PrevHash != c.hash:
-		return e.Seq, fmt.Sprintf("Entry %d does not continue entry %d: one of them was replaced.", e.Seq, c.seq)
+		return e.Seq, sys.Say("Entry %d does not continue entry %d: one of them was replaced.", e.Seq, c.seq)
 	case e.Timestamp.Before(c.at) && !saysSetBack(e.Metadata):
-		return e.Seq, fmt.Sprintf("Entry %d is dated before entry %d, and does not say that the clock was set back.", e.Seq, c.seq)
+		return e.Seq, sys.Say("Entry %d is dated before entry %d, and does not say that the clock was set back.", e.Seq, c.seq)
 	}
 	if e.Timestamp.Before(c.at) {
 		c.ahead, c.back = 0, true // the clock was wrong before, and that is known
@@ -94,7 +106,7 @@ func (c *chain) add(e Entry) (bad int64, problem string) {
 		c.ahead = e.Seq
 	}
 	c.seq, c.hash, c.at = e.Seq, e.Hash, e.Timestamp
-	return 0, ""
+	return 0, sys.Words{}
 }
 
 func saysSetBack(metadata json.RawMessage) bool {
@@ -105,12 +117,12 @@ func saysSetBack(metadata json.RawMessage) bool {
 }
 
 // report closes the chain.
-func (c *chain) report(bad int64, problem string) AuditReport {
+func (c *chain) report(bad int64, problem sys.Words) AuditReport {
 	if bad == 0 && c.ahead != 0 {
 		bad = c.ahead
-		problem = fmt.Sprintf("Entry %d is dated in the future: it was altered, or the clock of this machine has been set back since.", bad)
+		problem = sys.Say("Entry %d is dated in the future: it was altered, or the clock of this machine has been set back since.", bad)
 	}
-	return AuditReport{Entries: c.entries, OK: bad == 0, FirstBad: bad, Problem: problem, Head: c.hash}
+	return AuditReport{Entries: c.entries, OK: bad == 0, FirstBad: bad, Problem: problem.EN, ProblemKO: problem.KO, Head: c.hash, Last: c.seq}
 }
 
 // verifyPage is how many entries one read transaction covers: a long one would
@@ -137,6 +149,18 @@ type Verified struct{ at position }
 // VerifyAfter is [Audit.Verify] of what follows an entry that was good, which
 // must still be there as it was, and returns how far the chain is good now.
 func (a *Audit) VerifyAfter(ctx context.Context, from Verified) (AuditReport, Verified, error) {
+	a.pruning.RLock()
+	defer a.pruning.RUnlock()
+	root, err := a.root(ctx)
+	if err != nil {
+		return AuditReport{}, from, fmt.Errorf("verify the audit chain: %w", err)
+	}
+	if root.Kind != "" && root.Kind != CheckpointPruned {
+		return AuditReport{Head: Genesis}.worse(1, sys.Say("The signed root of what was pruned was altered.")), from, nil
+	}
+	if from.at.seq <= root.Seq {
+		from = Verified{} // it was pruned since
+	}
 	a.mu.Lock()
 	written := a.committed
 	a.mu.Unlock()
@@ -147,10 +171,9 @@ func (a *Audit) VerifyAfter(ctx context.Context, from Verified) (AuditReport, Ve
 			now = at
 		}
 	}
-	c := newChain(now)
+	c := newChain(now).after(root)
 	var bad int64
-	var problem string
-	var err error
+	var problem sys.Words
 	if from == (Verified{}) {
 		bad, problem, err = a.verifyPages(ctx, c, verifyPage)
 	} else {
@@ -160,33 +183,43 @@ func (a *Audit) VerifyAfter(ctx context.Context, from Verified) (AuditReport, Ve
 		return AuditReport{}, from, fmt.Errorf("verify the audit chain: %w", err)
 	}
 	if bad == 0 && c.seq < written.seq {
-		bad, problem = c.seq+1, fmt.Sprintf("Entry %d is missing: the end of the chain was cut off.", c.seq+1)
+		bad, problem = c.seq+1, sys.Say("Entry %d is missing: the end of the chain was cut off.", c.seq+1)
 	}
 	r := c.report(bad, problem)
-	if !r.OK || c.seq == 0 {
+	r.Pruned = root.Seq
+	if r.OK && root.Seq != 0 {
+		keys, err := a.trusted(ctx)
+		if err != nil {
+			return AuditReport{}, from, fmt.Errorf("verify the audit chain: %w", err)
+		}
+		if a.signs() && !keys[root.Key] {
+			return r.worse(root.Seq, sys.Say("The root of what was pruned, up to entry %d, was signed with a key that this chain does not know.", root.Seq)), from, nil
+		}
+	}
+	if !r.OK || c.seq == root.Seq {
 		return r, from, nil
 	}
 	return r, Verified{c.link()}, nil
 }
 
 // verifyTail adds to c what follows an entry, page by page: it is little.
-func (a *Audit) verifyTail(ctx context.Context, c *chain, from position) (bad int64, problem string, err error) {
+func (a *Audit) verifyTail(ctx context.Context, c *chain, from position) (bad int64, problem sys.Words, err error) {
 	c.seq, c.hash, c.at = from.seq, from.hash, time.Unix(0, from.at).UTC()
 	// The first page takes the entry that it begins from as it is.
 	first, err := a.List(ctx, AuditQuery{From: from.seq, Limit: 1})
 	if err != nil {
-		return 0, "", err
+		return 0, sys.Words{}, err
 	}
 	if len(first) == 0 || first[0].Seq != from.seq || first[0].digest() != from.hash {
-		return c.seq, fmt.Sprintf("Entry %d was altered or taken away since it was verified.", c.seq), nil
+		return c.seq, sys.Say("Entry %d was altered or taken away since it was verified.", c.seq), nil
 	}
 	for {
-		p := a.verifyPage(ctx, c.seq, verifyPage, c.now)
+		p := a.verifyPage(ctx, position{seq: math.MinInt64}, c.seq, verifyPage, c.now)
 		switch {
 		case p.err != nil:
-			return 0, "", p.err
+			return 0, sys.Words{}, p.err
 		case p.chain.from != c.link():
-			return c.seq, fmt.Sprintf("Entry %d was altered or taken away since it was verified.", c.seq), nil
+			return c.seq, sys.Say("Entry %d was altered or taken away since it was verified.", c.seq), nil
 		}
 		c.join(p.chain)
 		if p.bad != 0 || p.rows < verifyPage {
@@ -200,7 +233,7 @@ type page struct {
 	chain   *chain
 	rows    int64
 	bad     int64
-	problem string
+	problem sys.Words
 	err     error
 }
 
@@ -208,8 +241,9 @@ type page struct {
 // from the entry before it as the store holds it, and joined in their order: a
 // page counts when the one before it was good to its last entry, and that entry
 // is the one that this page began from.
-func (a *Audit) verifyPages(ctx context.Context, c *chain, size int64) (bad int64, problem string, err error) {
+func (a *Audit) verifyPages(ctx context.Context, c *chain, size int64) (bad int64, problem sys.Words, err error) {
 	ctx, cancel := context.WithCancel(ctx)
+	start := position{seq: c.seq, hash: c.hash}
 	workers := min(runtime.GOMAXPROCS(0), verifyReaders)
 	found := make([]chan page, workers)
 	var all sync.WaitGroup
@@ -220,7 +254,7 @@ func (a *Audit) verifyPages(ctx context.Context, c *chain, size int64) (bad int6
 		all.Go(func() {
 			for n := int64(w); ; n += int64(workers) {
 				select {
-				case found[w] <- a.verifyPage(ctx, n*size, size, c.now):
+				case found[w] <- a.verifyPage(ctx, start, start.seq+n*size, size, c.now):
 				case <-ctx.Done():
 					return
 				}
@@ -232,16 +266,16 @@ func (a *Audit) verifyPages(ctx context.Context, c *chain, size int64) (bad int6
 		select {
 		case p = <-found[n%int64(workers)]:
 		case <-ctx.Done(): // nobody reads on then
-			return 0, "", context.Cause(ctx)
+			return 0, sys.Words{}, context.Cause(ctx)
 		}
 		if p.err == nil && n > 0 && p.chain.from != c.link() {
-			p = a.verifyPage(ctx, n*size, size, c.now) // it was read before the page in front of it was complete
+			p = a.verifyPage(ctx, start, start.seq+n*size, size, c.now) // it was read before the page in front of it was complete
 		}
 		switch {
 		case p.err != nil:
-			return 0, "", p.err
+			return 0, sys.Words{}, p.err
 		case n > 0 && p.chain.from != c.link():
-			return c.seq, fmt.Sprintf("Entry %d was altered while the chain was read.", c.seq), nil
+			return c.seq, sys.Say("Entry %d was altered while the chain was read.", c.seq), nil
 		}
 		c.join(p.chain)
 		if p.bad != 0 || p.rows < size {
@@ -253,16 +287,19 @@ func (a *Audit) verifyPages(ctx context.Context, c *chain, size int64) (bad int6
 // verifyPage checks the size entries that follow the one with the number after.
 // A page that begins in the middle of the chain takes that entry as it is, and
 // says so in its chain's from.
-func (a *Audit) verifyPage(ctx context.Context, after, size int64, now time.Time) page {
+// start is where the chain begins.
+func (a *Audit) verifyPage(ctx context.Context, start position, after, size int64, now time.Time) page {
 	p := page{chain: newChain(now)}
-	first, limit := after, size+1
-	if after == 0 {
-		first, limit = math.MinInt64, size // also what has no place in a chain
+	first, limit, begun := after, size+1, false
+	if after == start.seq {
+		p.chain.seq, p.chain.hash = start.seq, start.hash
+		first, limit, begun = math.MinInt64, size, true // also what has no place in a chain
 	}
 	p.err = a.st.Read(ctx, func(tx *store.Tx) error {
 		return tx.Each(`SELECT `+auditColumns+` FROM audit WHERE seq >= ? ORDER BY seq LIMIT ?`, func(row []driver.Value) error {
 			e := entryOf(row)
-			if after != 0 && p.chain.seq == 0 {
+			if !begun {
+				begun = true
 				if e.Seq != after {
 					return io.EOF // the page in front of this one says what is missing
 				}
@@ -296,54 +333,5 @@ func entryOf(row []driver.Value) Entry {
 	return Entry{
 		Seq: seq, Timestamp: time.Unix(0, at).UTC(), Actor: text(2), Action: Action(text(3)), Resource: text(4),
 		PrevHash: text(5), Hash: text(6), Metadata: json.RawMessage(text(7)),
-	}
-}
-
-// ExportLine returns e as one line of JSON with its newline. Lines of a whole
-// chain, in order, are what [VerifyExport] reads.
-func ExportLine(e Entry) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(e) == nil {
-		return b.Bytes()
-	}
-	// Somebody broke the metadata in the store. The line carries it as text, and does not verify.
-	b.Reset()
-	e.Metadata, _ = json.Marshal(string(e.Metadata))
-	_ = enc.Encode(e)
-	return b.Bytes()
-}
-
-// maxExportLine is more than an entry with every field at its limit needs,
-// each byte written as an escape of six.
-const maxExportLine = 1 << 20
-
-// VerifyExport checks an exported chain, on any machine and without a store.
-// The lines must be exactly as [ExportLine] wrote them. An error means that r
-// could not be read, not that the chain is bad.
-func VerifyExport(r io.Reader) (AuditReport, error) {
-	c := newChain(time.Now())
-	in := bufio.NewReaderSize(r, maxExportLine)
-	for {
-		line, err := in.ReadSlice('\n')
-		if err == io.EOF && len(line) == 0 {
-			return c.report(0, ""), nil
-		}
-		if err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull) {
-			return AuditReport{}, fmt.Errorf("read the export: %w", err)
-		}
-		if err != nil {
-			return c.report(c.seq+1, fmt.Sprintf("Line %d is cut off or too long.", c.entries+1)), nil
-		}
-		var e Entry
-		if json.Unmarshal(line, &e) != nil || !bytes.Equal(ExportLine(e), line) {
-			// Comparing the bytes finds what a parser forgives: spaces, other
-			// escapes, a key in capitals, a field given twice.
-			return c.report(c.seq+1, fmt.Sprintf("Line %d is not as Oxios writes it: it was altered.", c.entries+1)), nil
-		}
-		if bad, problem := c.add(e); bad != 0 {
-			return c.report(bad, problem), nil
-		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"oxios/kernel/store"
+	"oxios/kernel/sys"
 )
 
 func TestEveryFlippedByteOfAnExportIsFound(t *testing.T) {
@@ -21,7 +22,7 @@ func TestEveryFlippedByteOfAnExportIsFound(t *testing.T) {
 		for _, bit := range []byte{0x01, 0x20, 0x80} {
 			bad := bytes.Clone(good)
 			bad[i] ^= bit
-			got, err := VerifyExport(bytes.NewReader(bad))
+			got, err := VerifyExport(bytes.NewReader(bad), ExportProof{})
 			if err != nil || got.OK || got.FirstBad == 0 || got.Problem == "" {
 				t.Fatalf("byte %d ^ %#x (%q): got %+v, %v, want it found", i, bit, bad[max(0, i-10):min(len(bad), i+10)], got, err)
 			}
@@ -102,7 +103,7 @@ func TestDamageToTheChainIsFound(t *testing.T) {
 				b.exec(t, statement)
 			}
 			mustVerify(t, b.fresh(), AuditReport{FirstBad: tc.want})
-			got, err := VerifyExport(bytes.NewReader(b.export(t)))
+			got, err := VerifyExport(bytes.NewReader(b.export(t)), ExportProof{})
 			if err != nil || got.OK || got.FirstBad != tc.want {
 				t.Errorf("export: got %+v, %v, want entry %d", got, err, tc.want)
 			}
@@ -139,7 +140,7 @@ func TestDamagedExportsAreToldByLine(t *testing.T) {
 		"endless line":     {lines[0] + strings.Repeat("x", maxExportLine+1), 2},
 		"not an export":    {"hello\n", 1},
 	} {
-		got, err := VerifyExport(strings.NewReader(tc.text))
+		got, err := VerifyExport(strings.NewReader(tc.text), ExportProof{})
 		if err != nil || got.OK || got.FirstBad != tc.want {
 			t.Errorf("%s: got %+v, %v, want entry %d", name, got, err, tc.want)
 		}
@@ -206,7 +207,7 @@ func TestGoingBackInTimeWithoutAWordIsFound(t *testing.T) {
 	if bad, problem := c.add(all[0]); bad != 0 {
 		t.Fatal(problem)
 	}
-	if bad, problem := c.add(forged); bad != 2 || !strings.Contains(problem, "before entry 1") {
+	if bad, problem := c.add(forged); bad != 2 || !strings.Contains(problem.EN, "before entry 1") {
 		t.Errorf("got %d %q, want entry 2", bad, problem)
 	}
 }
@@ -224,7 +225,7 @@ func inOnePass(t *testing.T, b *book) AuditReport {
 			return c.report(bad, problem)
 		}
 	}
-	return c.report(0, "")
+	return c.report(0, sys.Words{})
 }
 
 func TestPagesFindWhatOnePassFinds(t *testing.T) {

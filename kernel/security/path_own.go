@@ -53,13 +53,12 @@ func ClassifyFile(p, folder, home, oxiosHome string) PathVerdict {
 	if v.Inside && Leads(filepath.Dir(folder), oxiosHome) {
 		return v
 	}
-	v.Protected = true
-	return v.with(TierRefuse, TierRefuse, cmdProtected)
+	return v.Own()
 }
 
 // isProtected reports whether an absolute path belongs to Oxios. A folder
 // inside the Oxios home (the workspace of a space) is open to its run, the rest
-// is not.
+// is not. The state folder of Oxios holds the witness of the audit chain.
 func isProtected(p, folder, oxiosHome string, inside bool) bool {
 	open := inside && strings.Count(folder, "/") > strings.Count(oxiosHome, "/") && spelledWithin(folder, oxiosHome)
 	if !open && spelledWithin(p, oxiosHome) {
@@ -68,7 +67,14 @@ func isProtected(p, folder, oxiosHome string, inside bool) bool {
 	if inside {
 		p = p[len(strings.TrimSuffix(folder, "/")):]
 	}
-	return hasPart(pathFold(p), ".oxios")
+	p = pathFold(p)
+	return hasPart(p, ".oxios") || strings.Contains(p+"/", "/.local/state/oxios/")
+}
+
+// Own is the verdict about what belongs to Oxios itself, wherever it lies.
+func (v PathVerdict) Own() PathVerdict {
+	v.Protected = true
+	return v.with(TierRefuse, TierRefuse, cmdProtected)
 }
 
 // spelledWithin reports whether p lies within the Oxios home. Where the two

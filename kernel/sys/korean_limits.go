@@ -16,8 +16,6 @@ func koreanLimits() [][2]string {
 		{"Raise it in the window, or with %s.", "창에서, 또는 터미널에서 %s 명령으로 올리세요."},
 		{"It is tried again by itself, and what waits goes out when it answers. Nothing was sent elsewhere.", "저절로 다시 시도하며, 답하면 기다리던 것을 보냅니다. 다른 곳으로는 보내지 않았습니다."},
 		{"The audit record cannot be read: %s", "감사 기록을 읽을 수 없습니다: %s"},
-		{"An audit record that came with a backup was altered.", "백업과 함께 온 감사 기록이 바뀌었습니다."},
-		{"The audit record is damaged from entry %d on: it was altered, or a part is missing.", "감사 기록이 %d번 항목부터 손상되었습니다. 바뀌었거나 일부가 없습니다."},
 		{"The history of seeds and evaluations is damaged: %s", "시드와 평가의 이력이 손상되었습니다: %s"},
 		{"The files themselves are kept. End Oxios, and take %s from a backup, or move it away: then a new history begins.", "파일은 그대로 있습니다. Oxios를 끝내고 %s를 백업에서 가져오거나 다른 곳으로 옮기세요. 옮기면 이력이 새로 시작됩니다."},
 		{"The newest commit of the history is not known any more.", "이력의 가장 새 커밋을 더는 알 수 없습니다."},

@@ -286,6 +286,17 @@ export interface AuditEntry {
   metadata: unknown;
 }
 
+/** ExportPart is a piece of an export: whole lines. */
+export interface AuditPart {
+  text: string;
+  /** in this part */
+  entries: number;
+  /** where the next part begins */
+  next: number;
+  /** there is no more */
+  done: boolean;
+}
+
 /** AuditQuery narrows a list; zero fields do not. */
 export interface AuditQuery {
   /** the first entry: going up from it, or down with Newest */
@@ -296,6 +307,17 @@ export interface AuditQuery {
   action?: Action;
   /** the newest first */
   newest?: boolean;
+  /** a part of who it was: "agent:", "person:window" */
+  actor?: string;
+  /** a part of what it was done to */
+  resource?: string;
+  /** a part of any field; small and capital letters of ASCII are the same */
+  text?: string;
+  /** only what was refused */
+  denied?: boolean;
+  since?: string;
+  /** earlier than this */
+  until?: string;
 }
 
 /** AuditReport is what a verification found. */
@@ -310,8 +332,46 @@ export interface AuditReport {
   problem?: string;
   /** the hash of the last entry that is good; "genesis" if there is none */
   head: string;
-  /** chains that came with backups and were compared too: [Audit.VerifyAll] */
+  /** chains that came with backups or were pruned, and were compared too: [Audit.VerifyAll] */
   archived?: number;
+  problem_ko?: string;
+  /** the number of the last entry that is good */
+  last: number;
+  /** up to this entry a signed root stands for what was taken out */
+  pruned?: number;
+  /** the last entry that a checkpoint vouches for */
+  signed?: number;
+  /** the last entry that the witness knows */
+  witnessed?: number;
+  /** the public key that signed the newest of them */
+  key?: string;
+}
+
+/**
+ * AuditState is how the chain stands: what was checked last, signed and
+ * witnessed.
+ */
+export interface AuditState {
+  /** the last entry that is signed; 0 for none */
+  signed: number;
+  signed_at?: string;
+  /** the last entry that the witness has */
+  witnessed: number;
+  witnessed_at?: string;
+  /** its file; "" when none is wanted */
+  witness: string;
+  /** the public key that signs */
+  key: string;
+  /** the first entry that is here; 0 when there is none */
+  first: number;
+  /** the newest */
+  last: number;
+  /** when the first one was written */
+  since?: string;
+  /** when the chain was verified last */
+  checked_at?: string;
+  /** what that found */
+  checked?: AuditReport;
 }
 
 /** Autostart says whether Oxios starts with the person's session, in the tray. */
@@ -842,7 +902,7 @@ export interface FindResult {
 
 /** Finding is something that the guardian found, and that still holds. */
 export interface Finding {
-  /** audit, workspace, database, disk or load */
+  /** audit, witness, workspace, database, disk or load */
   kind: string;
   /** the person hears of it; otherwise it stands in the audit record alone */
   bad: boolean;
@@ -1929,6 +1989,20 @@ export interface Stand {
   why?: Words;
 }
 
+/** Standing is how far checkpoints and the witness go, as this process knows it. */
+export interface Standing {
+  /** the last entry that is signed; 0 for none */
+  signed: number;
+  signed_at?: string;
+  /** the last entry that the witness has */
+  witnessed: number;
+  witnessed_at?: string;
+  /** its file; "" when none is wanted */
+  witness: string;
+  /** the public key that signs */
+  key: string;
+}
+
 /** Status is the kernel's state at a glance. */
 export interface Status {
   version: string;
@@ -2406,6 +2480,20 @@ export interface AgentsAPI {
 
 /** SecurityAPI holds the calls about approvals, policy, tools and the audit chain. */
 export interface SecurityAPI {
+  /** AuditState returns how the chain stands. */
+  auditState(): Promise<AuditState>;
+  /**
+   * ExportAudit returns the records that follow entry after, a line each, with the
+   * checkpoints that sign them; 0 begins. A person calls it until it is done. What
+   * is there at the beginning is signed first.
+   */
+  exportAudit(after: number): Promise<AuditPart>;
+  /**
+   * SaveAudit writes the whole export to a file, which only the person may read.
+   * path must be absolute. A file that is there is replaced only when replace says
+   * so.
+   */
+  saveAudit(path: string, replace: boolean): Promise<SavedFile>;
   /** Approvals lists requests and what became of them, the newest first. */
   approvals(q: ApprovalQuery): Promise<Approval[]>;
   /** Approval returns one request. */
@@ -2774,6 +2862,9 @@ export function makeKernel(t: Transport): Kernel {
       answer: (in_) => t.call('agents.answer', [in_]) as Promise<Approval>,
     },
     security: {
+      auditState: () => t.call('security.auditState', []) as Promise<AuditState>,
+      exportAudit: (after) => t.call('security.exportAudit', [after]) as Promise<AuditPart>,
+      saveAudit: (path, replace) => t.call('security.saveAudit', [path, replace]) as Promise<SavedFile>,
       approvals: (q) => t.call('security.approvals', [q]) as Promise<Approval[]>,
       approval: (id) => t.call('security.approval', [id]) as Promise<Approval>,
       approve: (id, in_) => t.call('security.approve', [id, in_]) as Promise<Approval>,

@@ -1,0 +1,246 @@
+package security
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"oxios/kernel/sys"
+)
+
+// ExportLine returns e as one line of JSON with its newline. Lines of a whole
+// chain, in order, are what [VerifyExport] reads.
+func ExportLine(e Entry) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(e) == nil {
+		return b.Bytes()
+	}
+	// Somebody broke the metadata in the store. The line carries it as text, and does not verify.
+	b.Reset()
+	e.Metadata, _ = json.Marshal(string(e.Metadata))
+	_ = enc.Encode(e)
+	return b.Bytes()
+}
+
+// maxExportLine is more than an entry with every field at its limit needs,
+// each byte written as an escape of six.
+const maxExportLine = 1 << 20
+
+// exportPage is how many entries one part of an export has at most.
+const exportPage = 1000
+
+// ExportPart is a piece of an export: whole lines.
+type ExportPart struct {
+	Text    string `json:"text"`
+	Entries int    `json:"entries"` // in this part
+	Next    int64  `json:"next"`    // where the next part begins
+	Done    bool   `json:"done"`    // there is no more
+}
+
+// Export returns the part of the chain that follows entry after; 0 begins. A
+// line is an entry or a checkpoint, which stands behind the entry that it
+// signs; a pruned chain begins with the root that stands for what was taken out.
+func (a *Audit) Export(ctx context.Context, after int64) (ExportPart, error) {
+	a.pruning.RLock()
+	defer a.pruning.RUnlock()
+	var text bytes.Buffer
+	root, err := a.root(ctx)
+	if err != nil {
+		return ExportPart{}, err
+	}
+	if after == 0 && root.Kind == CheckpointPruned {
+		text.Write(checkpointLine(root))
+	}
+	from := after + 1
+	if after == 0 {
+		from = 0 // also what has no place in a chain
+	}
+	page, err := a.List(ctx, AuditQuery{From: from, Limit: exportPage})
+	if err != nil {
+		return ExportPart{}, err
+	}
+	a.signing.Lock()
+	file := a.keeping.File
+	a.signing.Unlock()
+	signed := map[int64]Checkpoint{} // the newest of each entry
+	if file != "" && len(page) > 0 {
+		list, _, err := readCheckpoints(file, true)
+		if err != nil {
+			return ExportPart{}, err
+		}
+		for _, c := range list {
+			if c.Seq >= page[0].Seq && c.Seq <= page[len(page)-1].Seq {
+				signed[c.Seq] = c
+			}
+		}
+	}
+	part := ExportPart{Entries: len(page), Next: after, Done: len(page) < exportPage}
+	for _, e := range page {
+		text.Write(ExportLine(e))
+		if c, ok := signed[e.Seq]; ok {
+			text.Write(checkpointLine(c))
+		}
+		part.Next = e.Seq
+	}
+	part.Text, part.Done = text.String(), part.Done || part.Next <= after
+	return part, nil
+}
+
+// ExportTo writes all parts of an export.
+func (a *Audit) ExportTo(ctx context.Context, w io.Writer) error {
+	for after := int64(0); ; {
+		part, err := a.Export(ctx, after)
+		if err != nil {
+			return err
+		}
+		if _, err := io.WriteString(w, part.Text); err != nil {
+			return err
+		}
+		if after = part.Next; part.Done {
+			return nil
+		}
+	}
+}
+
+// ExportProof is what an export can be compared with. The zero value compares
+// with nothing: then it shows only that the export fits itself.
+type ExportProof struct {
+	Key     string       // the public key that must have signed, in hex
+	Witness []Checkpoint // what was kept elsewhere: [ReadWitness]
+}
+
+// VerifyExport checks an exported chain, on any machine and without a store.
+// The lines must be exactly as Oxios wrote them. An error means that r could
+// not be read, not that the chain is bad.
+func VerifyExport(r io.Reader, proof ExportProof) (AuditReport, error) {
+	x := exported{chain: newChain(time.Now()), keys: trust{}, wanted: map[int64][]Checkpoint{}}
+	x.keys.add(proof.Key)
+	for _, c := range proof.Witness {
+		x.wanted[c.Seq] = append(x.wanted[c.Seq], c)
+	}
+	in := bufio.NewReaderSize(r, maxExportLine)
+	for {
+		line, err := in.ReadSlice('\n')
+		if err == io.EOF && len(line) == 0 {
+			return x.end(proof), nil
+		}
+		if err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull) {
+			return AuditReport{}, fmt.Errorf("read the export: %w", err)
+		}
+		x.line++
+		if err != nil {
+			return x.report(x.seq+1, sys.Say("Line %d is cut off or too long.", x.line)), nil
+		}
+		if bad, problem := x.add(line); bad != 0 {
+			return x.report(bad, problem), nil
+		}
+	}
+}
+
+// exported is an export that is read.
+type exported struct {
+	*chain
+	line      int
+	keys      trust
+	root      Checkpoint
+	signed    Checkpoint             // the newest
+	wanted    map[int64][]Checkpoint // of the witness, by entry
+	witnessed int64
+}
+
+func (x *exported) add(line []byte) (bad int64, problem sys.Words) {
+	altered := sys.Say("Line %d is not as Oxios writes it: it was altered.", x.line)
+	if bytes.HasPrefix(line, checkpointStart) {
+		c, ok := parseCheckpoint(line)
+		if !ok {
+			return x.seq + 1, altered
+		}
+		return x.checkpoint(c)
+	}
+	var e Entry
+	if json.Unmarshal(line, &e) != nil || !bytes.Equal(ExportLine(e), line) {
+		// Comparing the bytes finds what a parser forgives: spaces, other
+		// escapes, a key in capitals, a field given twice.
+		return x.seq + 1, altered
+	}
+	if bad, problem = x.chain.add(e); bad != 0 {
+		return bad, problem
+	}
+	x.keys.add(announced(e)...)
+	for _, c := range x.wanted[e.Seq] {
+		if bad, problem = x.compare(c, fromWitness, e.Hash); bad != 0 {
+			return bad, problem
+		}
+	}
+	return 0, sys.Words{}
+}
+
+// compare is [Checkpoint.against] for an export. Who says nothing of keys gets
+// the answer whether one key signed it all.
+func (x *exported) compare(c Checkpoint, where from, hash string) (bad int64, problem sys.Words) {
+	if len(x.keys) == 0 {
+		x.keys.add(c.Key)
+	}
+	bad, problem = c.against(where, x.keys, x.root, x.seq, hash)
+	if bad == 0 && where == fromWitness {
+		x.witnessed = max(x.witnessed, c.Seq)
+	}
+	return bad, problem
+}
+
+// checkpoint checks a line that signs the entry before it, or all that is not
+// there any more.
+func (x *exported) checkpoint(c Checkpoint) (bad int64, problem sys.Words) {
+	switch {
+	case c.Kind == CheckpointPruned && x.line == 1:
+		x.root, x.signed = c, c
+		x.after(c)
+		for _, w := range append([]Checkpoint{c}, x.wanted[c.Seq]...) {
+			where := fromExport
+			if w != c {
+				where = fromWitness
+			}
+			if bad, problem = x.compare(w, where, c.Hash); bad != 0 {
+				return bad, problem
+			}
+		}
+		return 0, sys.Words{}
+	case c.Kind != CheckpointHead || c.Seq != x.seq || c.Seq == x.signed.Seq:
+		return x.seq + 1, sys.Say("Line %d is a checkpoint that has no place there.", x.line)
+	case c.RootSeq > x.root.Seq:
+		return 1, sys.Say("The chain begins after entry %d, but what was signed began after entry %d.", x.root.Seq, c.RootSeq)
+	}
+	x.signed = c
+	return x.compare(c, fromExport, x.hash)
+}
+
+// end closes the export: is all of it there that the witness knows?
+func (x *exported) end(proof ExportProof) AuditReport {
+	for _, list := range x.wanted {
+		for _, c := range list {
+			if c.Seq > x.seq {
+				if bad, problem := x.compare(c, fromWitness, ""); bad != 0 {
+					return x.report(bad, problem)
+				}
+			}
+		}
+	}
+	// The chain itself may name keys that came before or after; whoever rewrote it can do so too.
+	if proof.Key != "" && x.signed.Key != proof.Key {
+		return x.report(x.root.Seq+1, sys.Say("Its newest checkpoint was not signed with that key, so nothing vouches for it."))
+	}
+	return x.report(0, sys.Words{})
+}
+
+func (x *exported) report(bad int64, problem sys.Words) AuditReport {
+	r := x.chain.report(bad, problem)
+	r.Pruned, r.Signed, r.Key, r.Witnessed = x.root.Seq, x.signed.Seq, x.signed.Key, x.witnessed
+	return r
+}

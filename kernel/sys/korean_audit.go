@@ -1,0 +1,47 @@
+package sys
+
+// koreanAudit are the sentences about the audit record: what a verification
+// finds, checkpoints, the witness and pruning.
+func koreanAudit() [][2]string {
+	return [][2]string{
+		{"Entry %d is missing: entry %d stands in its place.", "%d번 항목이 없고, 그 자리에 %d번 항목이 있습니다."},
+		{"Entry %d is not in its place: entry %d stands there.", "%d번 항목이 제자리에 없고, 그 자리에 %d번 항목이 있습니다."},
+		{"Entry %d was altered: its content does not fit its hash.", "%d번 항목이 바뀌었습니다. 내용이 해시와 맞지 않습니다."},
+		{"Entry %d does not continue entry %d: one of them was replaced.", "%d번 항목이 %d번 항목에 이어지지 않습니다. 둘 중 하나가 바꿔치기되었습니다."},
+		{"Entry %d is dated before entry %d, and does not say that the clock was set back.", "%d번 항목의 시각이 %d번 항목보다 앞서는데, 시계를 되돌렸다는 말이 없습니다."},
+		{"Entry %d is dated in the future: it was altered, or the clock of this machine has been set back since.", "%d번 항목의 시각이 미래입니다. 바뀌었거나, 그 뒤에 이 컴퓨터의 시계를 되돌렸습니다."},
+		{"Entry %d is missing: the end of the chain was cut off.", "%d번 항목이 없습니다. 사슬의 끝이 잘렸습니다."},
+		{"Entry %d was altered or taken away since it was verified.", "%d번 항목이 검증된 뒤에 바뀌었거나 없어졌습니다."},
+		{"Entry %d was altered while the chain was read.", "사슬을 읽는 동안 %d번 항목이 바뀌었습니다."},
+		{"Line %d is cut off or too long.", "%d번째 줄이 잘렸거나 너무 깁니다."},
+		{"Line %d is not as Oxios writes it: it was altered.", "%d번째 줄이 Oxios가 쓰는 모양이 아닙니다. 바뀌었습니다."},
+		{"Line %d is a checkpoint that has no place there.", "%d번째 줄은 그 자리에 있을 수 없는 확인점입니다."},
+		{"Line %d of %s is not as Oxios wrote it: it was altered.", "%d번째 줄이 Oxios가 쓴 대로가 아닙니다. %s이(가) 바뀌었습니다."},
+		{"Line %d of the witness is not as Oxios wrote it: it was altered, or is no witness file.", "증인 파일의 %d번째 줄이 Oxios가 쓴 대로가 아닙니다. 바뀌었거나 증인 파일이 아닙니다."},
+		{"The checkpoint of entry %d does not fit its signature: it was altered.", "%d번 항목의 확인점이 서명과 맞지 않습니다. 바뀌었습니다."},
+		{"The checkpoint of entry %d was signed with a key that this chain does not know.", "%d번 항목의 확인점이 이 사슬이 모르는 열쇠로 서명되었습니다."},
+		{"The chain ends at entry %d, but entry %d was witnessed at %s: the end was cut off, or an older copy was put in its place.", "사슬은 %d번 항목에서 끝나는데, %d번 항목을 증인이 %s에 봤습니다. 끝이 잘렸거나 옛 사본으로 바뀌었습니다."},
+		{"The chain ends at entry %d, but entry %d was signed at %s: the end was cut off, or an older copy was put in its place.", "사슬은 %d번 항목에서 끝나는데, %d번 항목이 %s에 서명되었습니다. 끝이 잘렸거나 옛 사본으로 바뀌었습니다."},
+		{"Entry %d is not the one that was witnessed at %s: it, or what stands before it, was rewritten.", "%d번 항목이 증인이 %s에 본 것이 아닙니다. 그 항목이나 그 앞이 다시 쓰였습니다."},
+		{"Entry %d is not the one that was signed at %s: it, or what stands before it, was rewritten.", "%d번 항목이 %s에 서명된 것이 아닙니다. 그 항목이나 그 앞이 다시 쓰였습니다."},
+		{"The signed root of what was pruned was altered.", "정리된 기록을 대신하는 서명된 뿌리가 바뀌었습니다."},
+		{"The root of what was pruned, up to entry %d, was signed with a key that this chain does not know.", "%d번 항목까지 정리한 뿌리가 이 사슬이 모르는 열쇠로 서명되었습니다."},
+		{"The chain begins after entry %d, but what was signed began after entry %d.", "사슬은 %d번 항목 뒤에서 시작하는데, 서명된 것은 %d번 항목 뒤에서 시작했습니다."},
+		{"Its newest checkpoint was not signed with that key, so nothing vouches for it.", "가장 새로운 확인점이 그 열쇠로 서명되지 않아 보증할 수 없습니다."},
+		{"What the chain records of it cannot be read.", "사슬에 적힌 내용을 읽을 수 없습니다."},
+		{"It lies outside of the home.", "데이터 폴더 밖에 있습니다."},
+		{"%s is missing.", "%s이(가) 없습니다."},
+		{"%s cannot be read: %v.", "%s을(를) 읽을 수 없습니다: %v."},
+		{"%s was altered: it is not what was archived.", "%s이(가) 바뀌었습니다. 보관한 것이 아닙니다."},
+		{"audit_witness is %q, but must be auto, an absolute path, or empty", "audit_witness 값이 %q인데, auto이거나 절대 경로이거나 비어 있어야 합니다"},
+		{"The audit record cannot be signed: %s", "감사 기록에 서명할 수 없습니다: %s"},
+		{"What agents do is recorded all the same. Move keys/audit.key away; the next start makes a new key.", "에이전트가 하는 일은 그대로 기록됩니다. keys/audit.key를 다른 곳으로 옮기면 다음 시작 때 새 열쇠를 만듭니다."},
+		{"What agents do is recorded all the same. Check that the disk is there, writable and healthy.", "에이전트가 하는 일은 그대로 기록됩니다. 디스크가 있고, 쓸 수 있고, 이상이 없는지 보세요."},
+		{"The witness of the audit record, %s, lies in the home: whoever changes one changes both.", "감사 기록의 증인 파일 %s이(가) 데이터 폴더 안에 있습니다. 하나를 바꾸는 사람이 둘 다 바꿀 수 있습니다."},
+		{"Set audit_witness to a file outside of %s.", "audit_witness를 %s 밖의 파일로 정하세요."},
+		{"The witness of the audit record, %s, could not be told: %s", "감사 기록의 증인 파일 %s에 쓸 수 없습니다: %s"},
+		{"What agents do is recorded and signed all the same. Look after that file, or set audit_witness to another, or to nothing.", "에이전트가 하는 일은 그대로 기록되고 서명됩니다. 그 파일을 살펴보거나, audit_witness를 다른 파일로 정하거나 비우세요."},
+		{"What the audit record vouches for was altered: %s", "감사 기록이 보증하는 것이 바뀌었습니다: %s"},
+		{"The audit record is damaged from entry %d on: %s", "감사 기록이 %d번 항목부터 손상되었습니다: %s"},
+	}
+}
