@@ -60,6 +60,16 @@ const agents = (name) => async (page) => {
 	await page.waitForTimeout(400);
 };
 
+/** audit opens the record, and goes to the entry at the index. */
+const audit = (index, change) => async (page) => {
+	await page.keyboard.press('Control+Shift+KeyL');
+	await page.locator('main .chain, main .none').first().waitFor();
+	await change?.(page);
+	if (index === undefined) return;
+	await page.locator('table[data-audit] tr.line button').nth(index).click();
+	await page.waitForTimeout(300);
+};
+
 /** files chooses files for the message that is written. */
 const files =
 	(...names) =>
@@ -286,6 +296,17 @@ export const views = [
 			await page.waitForTimeout(400);
 		},
 	},
+	{ name: 'audit', go: audit() },
+	{ name: 'audit-entry', go: audit(3) },
+	{
+		name: 'audit-refused',
+		go: audit(0, async (page) => {
+			await page.locator('.chips button').last().click();
+			await page.waitForTimeout(300);
+		}),
+	},
+	{ name: 'audit-damaged', scene: 'found', go: audit() },
+	{ name: 'audit-empty', scene: 'empty', go: audit() },
 	{
 		name: 'attach-menu',
 		go: async (page) => {

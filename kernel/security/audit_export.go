@@ -36,6 +36,10 @@ const maxExportLine = 1 << 20
 // exportPage is how many entries one part of an export has at most.
 const exportPage = 1000
 
+// exportBytes is how large a part may grow before it ends: a face sends it as
+// one message.
+const exportBytes = 1 << 20
+
 // ExportPart is a piece of an export: whole lines.
 type ExportPart struct {
 	Text    string `json:"text"`
@@ -81,15 +85,20 @@ func (a *Audit) Export(ctx context.Context, after int64) (ExportPart, error) {
 			}
 		}
 	}
-	part := ExportPart{Entries: len(page), Next: after, Done: len(page) < exportPage}
+	part := ExportPart{Next: after, Done: len(page) < exportPage}
 	for _, e := range page {
+		if text.Len() > exportBytes {
+			part.Done = false
+			break
+		}
+		part.Entries++
 		text.Write(ExportLine(e))
 		if c, ok := signed[e.Seq]; ok {
 			text.Write(checkpointLine(c))
 		}
 		part.Next = e.Seq
 	}
-	part.Text, part.Done = text.String(), part.Done || part.Next <= after
+	part.Text, part.Done = text.String(), part.Done || part.Next <= after && after != 0
 	return part, nil
 }
 

@@ -1,4 +1,4 @@
-import type { BackupReport, KernelError, RestoreReport } from './api.gen';
+import type { AuditPart, BackupReport, KernelError, RestoreReport } from './api.gen';
 import { Failure, failureOf } from './transport';
 
 /** Words are what a system's dialog says. */
@@ -24,6 +24,8 @@ export interface Files {
 	pick(title: string): Promise<Picked | undefined>;
 	/** save writes a conversation and reports whether it did. */
 	save(session: string, format: 'md' | 'json', w: Words): Promise<boolean>;
+	/** audit writes the audit record, whose parts the kernel gives one after the other, and reports whether it did. */
+	audit(w: Words, part: (after: number) => Promise<AuditPart>): Promise<boolean>;
 }
 
 type Call = (method: string, args: unknown[]) => Promise<unknown>;
@@ -54,6 +56,12 @@ export class WindowFiles implements Files {
 		const path = await this.#place(w);
 		// The system's dialog has asked before it gave a name that is taken.
 		if (path) await this.#call('state.saveSession', [session, format, path, true]);
+		return path !== '';
+	}
+
+	async audit(w: Words): Promise<boolean> {
+		const path = await this.#place(w);
+		if (path) await this.#call('security.saveAudit', [path, true]);
 		return path !== '';
 	}
 
@@ -93,6 +101,18 @@ export class PageFiles implements Files {
 	async save(session: string, format: 'md' | 'json', w: Words): Promise<boolean> {
 		const q = new URLSearchParams({ session, format });
 		download(await (await this.#post(`/files/export?${q}`)).blob(), w.name);
+		return true;
+	}
+
+	async audit(w: Words, part: (after: number) => Promise<AuditPart>): Promise<boolean> {
+		const text: string[] = [];
+		for (let after = 0; ;) {
+			const p = await part(after);
+			text.push(p.text);
+			if (p.done) break;
+			after = p.next;
+		}
+		download(new Blob(text, { type: 'application/jsonl' }), w.name);
 		return true;
 	}
 

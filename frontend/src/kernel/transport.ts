@@ -74,7 +74,13 @@ export function callTimeout(method: string): number | undefined {
 	if (method === 'state.attach' || method === 'state.attachPart') return 300_000;
 	if (method === 'infra.testProvider' || method === 'infra.discover' || method === 'security.verifyAudit')
 		return 180_000;
-	if (method === 'infra.storage' || method === 'infra.clean' || method === 'state.saveSession') return 180_000;
+	if (
+		method === 'infra.storage' ||
+		method === 'infra.clean' ||
+		method === 'state.saveSession' ||
+		method === 'security.saveAudit'
+	)
+		return 180_000;
 	return 30_000;
 }
 

@@ -16,6 +16,7 @@ import MessageCirclePlus from '@lucide/svelte/icons/message-circle-plus';
 import PanelLeft from '@lucide/svelte/icons/panel-left';
 import Pin from '@lucide/svelte/icons/pin';
 import RotateCw from '@lucide/svelte/icons/rotate-cw';
+import ScrollText from '@lucide/svelte/icons/scroll-text';
 import Search from '@lucide/svelte/icons/search';
 import Settings from '@lucide/svelte/icons/settings';
 import Shield from '@lucide/svelte/icons/shield';
@@ -48,6 +49,7 @@ export interface Stage {
 	toCard: (sessionID: string) => void;
 	inbox: () => void;
 	agents: () => void;
+	audit: () => void;
 }
 
 /** How many messages a full-text search shows. */
@@ -323,10 +325,18 @@ export class Commands {
 			keys: keysOf(shortcuts.agents[0]),
 			run: () => this.#stage.agents(),
 		});
+		const audit = entry('goto', 'audit', {
+			title: i18n.t.audit.title,
+			also: `${o.audit.title} ${i18n.t.audit.also} ${o.audit.also}`,
+			icon: ScrollText,
+			keys: keysOf(shortcuts.audit[0]),
+			run: () => this.#stage.audit(),
+		});
 		return [
 			home,
 			inbox,
 			agents,
+			audit,
 			...sections.map((s) =>
 				entry('goto', `settings:${s}`, {
 					title: i18n.t.palette.settings(i18n.t.settings[s]),

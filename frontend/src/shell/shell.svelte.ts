@@ -1,7 +1,7 @@
 import type { Section } from '../features/settings/sections';
 import type { Kept } from '../kernel/kept.svelte';
 
-export type View = 'chat' | 'inbox' | 'agents' | 'settings';
+export type View = 'chat' | 'inbox' | 'agents' | 'audit' | 'settings';
 
 /** Tab is a page of the side panel. */
 export type Tab = 'plan' | 'changes';
@@ -55,10 +55,11 @@ export class Shell {
 	paneKept = $state(true);
 	sideKept = $state(false);
 
-	/** The table of agents has no list beside it. */
-	pane = $derived(this.view !== 'agents' && (this.paneIsSheet ? this.paneSheet : this.paneKept));
+	/** The tables of agents and of the audit record have no list beside them, and beside them stands what is open. */
+	table = $derived(this.view === 'agents' || this.view === 'audit');
+	pane = $derived(!this.table && (this.paneIsSheet ? this.paneSheet : this.paneKept));
 	side = $derived.by(() => {
-		if (this.view === 'agents') return this.#agent() && (!this.sideIsSheet || this.sideSheet);
+		if (this.table) return this.#opened(this.view) && (!this.sideIsSheet || this.sideSheet);
 		return this.view === 'chat' && this.session !== undefined && (this.sideIsSheet ? this.sideSheet : this.sideKept);
 	});
 
@@ -69,12 +70,12 @@ export class Shell {
 	);
 
 	#kept: Kept;
-	#agent: () => boolean;
+	#opened: (view: View) => boolean;
 
-	/** agent reports whether one is open in the table of agents. */
-	constructor(kept: Kept, agent: () => boolean = () => false) {
+	/** opened reports whether something is open in the table of that view. */
+	constructor(kept: Kept, opened: (view: View) => boolean = () => false) {
 		this.#kept = kept;
-		this.#agent = agent;
+		this.#opened = opened;
 		this.paneKept = kept.get('pane.list') !== 'closed';
 		this.sideKept = kept.get('pane.side') === 'open';
 		const width = (pane: Pane) => {
@@ -110,6 +111,11 @@ export class Shell {
 		this.closeSheets();
 	}
 
+	audit(): void {
+		this.view = 'audit';
+		this.closeSheets();
+	}
+
 	settings(section: Section = this.section): void {
 		this.view = 'settings';
 		this.section = section;
@@ -117,7 +123,7 @@ export class Shell {
 	}
 
 	togglePane(): void {
-		if (this.view === 'agents') return;
+		if (this.table) return;
 		if (this.paneIsSheet) {
 			this.paneSheet = !this.paneSheet;
 			this.sideSheet = false;
@@ -133,7 +139,7 @@ export class Shell {
 			this.paneSheet = false;
 			return;
 		}
-		if (this.view === 'agents') return;
+		if (this.table) return;
 		this.sideKept = !this.sideKept;
 		this.#kept.set('pane.side', this.sideKept ? 'open' : 'closed');
 	}

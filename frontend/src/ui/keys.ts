@@ -58,6 +58,7 @@ export const shortcuts = {
 	side: ['Ctrl+Alt+KeyB'],
 	inbox: ['Ctrl+KeyI'],
 	agents: ['Ctrl+Shift+KeyA'],
+	audit: ['Ctrl+Shift+KeyL'],
 	settings: ['Ctrl+Comma'],
 	card: ['Alt+KeyA'],
 	shortcuts: ['Shift+Slash', 'F1'],

@@ -1,4 +1,4 @@
-import type { BackupReport, RestoreReport, Storage } from '../api.gen';
+import type { AuditPart, BackupReport, RestoreReport, Storage } from '../api.gen';
 import { download, type Files } from '../files';
 import { Failure } from '../transport';
 import { iso } from './data';
@@ -38,7 +38,7 @@ const report: BackupReport = {
 	sessions: 84,
 	messages: 2_140,
 	files: 3,
-	audit: { entries: 9_120, ok: true, head: '3f9c' },
+	audit: { entries: 9_120, ok: true, head: '3f9c', last: 9_120 },
 	keys: [{ name: 'work', host: 'llm.example.org' }],
 	emptied: [],
 	skipped: [],
@@ -66,6 +66,11 @@ export class FakeFiles implements Files {
 	save(session: string, format: 'md' | 'json', w: { name: string }): Promise<boolean> {
 		download(new Blob([this.text(session, format)]), w.name);
 		return Promise.resolve(true);
+	}
+
+	async audit(w: { name: string }, part: (after: number) => Promise<AuditPart>): Promise<boolean> {
+		download(new Blob([(await part(0)).text]), w.name);
+		return true;
 	}
 
 	#restore(only: 'try' | 'really', name: string): Promise<RestoreReport> {

@@ -16,6 +16,7 @@ import type {
 } from '../api.gen';
 import { Failure, type Event, type Link, type Transport } from '../transport';
 import { agentsScene, FakeAgents, manyAgents } from './agents';
+import { FakeAudit } from './audit';
 import { attachedScene, Desk } from './attach';
 import {
 	id,
@@ -88,6 +89,7 @@ export class FakeTransport implements Transport {
 	#storage = makeStorage();
 	#inbox: FakeInbox;
 	#agents: FakeAgents;
+	#audit: FakeAudit;
 
 	constructor(o: Options = {}) {
 		this.world = makeWorld(o.speech ?? 'en', o.first ?? false);
@@ -98,6 +100,7 @@ export class FakeTransport implements Transport {
 			(kind, data, of) => this.emit(kind, data, of),
 			(r) => this.#kill(r),
 		);
+		this.#audit = new FakeAudit(this.world);
 		this.#pace = o.pace ?? 18;
 		this.files.text = (sid) => `# ${this.#session(sid).title}`;
 		this.#count();
@@ -113,6 +116,7 @@ export class FakeTransport implements Transport {
 		const theme = q.get('theme');
 		if (theme) fake.world.config.values.theme = theme;
 		if (q.get('scene') === 'empty') Object.assign(fake.world, { sessions: [], approvals: [], runs: [] });
+		if (scene === 'empty') fake.world.status.audit_entries = 0;
 		if (q.get('scene') === 'many') fake.#many();
 		if (scene === 'archived') fake.#archive();
 		if (scene === 'ends') manyEnds(fake.world);
@@ -136,7 +140,11 @@ export class FakeTransport implements Transport {
 	async call(method: string, args: unknown[]): Promise<unknown> {
 		this.calls.push({ method, args });
 		const fn =
-			this.#table[method] ?? this.desk.calls[method] ?? this.#inbox.calls[method] ?? this.#agents.calls[method];
+			this.#table[method] ??
+			this.desk.calls[method] ??
+			this.#inbox.calls[method] ??
+			this.#agents.calls[method] ??
+			this.#audit.calls[method];
 		if (!fn) throw no('not_found', `The scripted kernel knows no call ${method}.`);
 		await Promise.resolve();
 		return copy(await fn(...args));
@@ -405,13 +413,6 @@ export class FakeTransport implements Transport {
 		'security.setTool': (name: string, on: boolean) => {
 			for (const t of this.world.tools) if (t.name === name) t.on = on;
 		},
-		'security.verifyAudit': () => ({
-			entries: this.world.status.audit_entries,
-			ok: this.world.status.audit_ok,
-			first_bad: this.world.status.audit_ok ? 0 : 1140,
-			problem: '',
-			head: '3f9c',
-		}),
 		'exec.folder': (path: string) => this.#folder(path),
 		'exec.instructions': (path: string) => told(path),
 		'security.folders': () =>

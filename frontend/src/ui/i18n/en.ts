@@ -1,5 +1,6 @@
 import { agents } from './agents.en';
 import { attach } from './attach.en';
+import { audit } from './audit.en';
 import { branches } from './branches.en';
 import { data } from './data.en';
 import { frame } from './frame.en';
@@ -21,6 +22,7 @@ function n(count: number, one: string, other: string): string {
 export const en = {
 	...agents,
 	...attach,
+	...audit,
 	...branches,
 	...data,
 	...frame,
@@ -40,7 +42,7 @@ export const en = {
 		closed: 'Oxios cannot open its data',
 		retry: 'Try again',
 	},
-	views: { label: 'Views', chat: 'Chat', inbox: 'Inbox', agents: 'Agents', settings: 'Settings' },
+	views: { label: 'Views', chat: 'Chat', inbox: 'Inbox', agents: 'Agents', audit: 'Audit', settings: 'Settings' },
 	common: {
 		close: 'Close',
 		cancel: 'Cancel',

@@ -11,6 +11,7 @@ export const inbox = {
 		problem: 'problem',
 		found: {
 			audit: 'The audit record is damaged',
+			witness: 'The audit record is not witnessed',
 			workspace: 'Seeds or their history are damaged',
 			database: 'The database is damaged',
 			disk: 'The disk is nearly full',

@@ -12,6 +12,7 @@ export const inbox: typeof en = {
 		problem: '문제',
 		found: {
 			audit: '감사 기록 손상',
+			witness: '감사 기록에 증인 없음',
 			workspace: '시드나 그 이력 손상',
 			database: '데이터베이스 손상',
 			disk: '디스크가 거의 참',

@@ -1,5 +1,6 @@
 import { agents } from './agents.ko';
 import { attach } from './attach.ko';
+import { audit } from './audit.ko';
 import { branches } from './branches.ko';
 import { data } from './data.ko';
 import type { Dictionary } from './en';
@@ -15,6 +16,7 @@ const f = (count: number) => count.toLocaleString('ko');
 export const ko: Dictionary = {
 	...agents,
 	...attach,
+	...audit,
 	...branches,
 	...data,
 	...frame,
@@ -34,7 +36,7 @@ export const ko: Dictionary = {
 		closed: 'Oxios가 데이터를 열 수 없습니다',
 		retry: '다시 시도',
 	},
-	views: { label: '보기', chat: '대화', inbox: '알림함', agents: '에이전트', settings: '설정' },
+	views: { label: '보기', chat: '대화', inbox: '알림함', agents: '에이전트', audit: '감사', settings: '설정' },
 	common: {
 		close: '닫기',
 		cancel: '취소',
