@@ -76,6 +76,7 @@ func (p PolicyPlace) Path(name, op string, real bool) PolicyVerdict {
 	tier := v.Write
 	if slices.Contains(PathReadOps, op) {
 		tier = v.Read
+		v.Reason, v.ReasonKO = v.ReadReason()
 	}
 	out := PolicyVerdict{Verdict: PolicyAllow, Tier: tier, Part: v.Abs, Reason: v.Reason, ReasonKO: v.ReasonKO}
 	switch {
@@ -107,13 +108,23 @@ func PolicyURL(ctx context.Context, address string, granted []netip.Prefix) Poli
 }
 
 // PolicyURLTrial judges an address with answers that it brings along. Nothing
-// is looked up and nobody is dialled.
+// is looked up and nobody is dialled. The address is asked for again until each
+// answer of a name was given, as the first one that leads inside is what counts.
 func PolicyURLTrial(ctx context.Context, address string, dns PolicyDNS, redirects PolicyRedirects, granted []netip.Prefix) PolicyVerdict {
 	asked := map[string]int{}
 	guard := &security.NetGuard{Granted: granted, Resolve: func(_ context.Context, name string) ([]netip.Addr, error) {
 		return dns.answer(name, asked)
 	}}
-	return policyURL(ctx, address, guard, redirects)
+	for {
+		v := policyURL(ctx, address, guard, redirects)
+		left := false
+		for name, times := range asked {
+			left = left || times < len(dns[name])
+		}
+		if v.Verdict == PolicyBlock || !left {
+			return v
+		}
+	}
 }
 
 func policyURL(ctx context.Context, address string, guard *security.NetGuard, redirects PolicyRedirects) PolicyVerdict {

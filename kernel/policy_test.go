@@ -63,7 +63,7 @@ func TestAddressCorpus(t *testing.T) {
 
 func TestTrialOfAnAddressBringsItsOwnAnswers(t *testing.T) {
 	t.Parallel()
-	dns := `{"a.test":[["93.184.216.34"]],"B.test.":["CNAME c.test"],"c.test":[["93.184.216.35"]],"d.test":[["93.184.216.34"],["10.0.0.1"]],"e.test":["CNAME e.test"]}`
+	dns := `{"a.test":[["93.184.216.34"]],"B.test.":["CNAME c.test"],"c.test":[["93.184.216.35"]],"d.test":[["93.184.216.34"],["10.0.0.1"]],"e.test":["CNAME e.test"],"f.test":[["93.184.216.34"],["93.184.216.34"],["93.184.216.35"],["127.0.0.1"]]}`
 	for _, tt := range []struct {
 		url       string
 		redirects []string
@@ -73,6 +73,7 @@ func TestTrialOfAnAddressBringsItsOwnAnswers(t *testing.T) {
 		{"https://a.test/", nil, kernel.PolicyAllow, 1},
 		{"https://b.test/", nil, kernel.PolicyAllow, 1},
 		{"https://e.test/", nil, kernel.PolicyBlock, 0},
+		{"https://f.test/", nil, kernel.PolicyBlock, 0},
 		{"https://nobody.test/", nil, kernel.PolicyBlock, 0},
 		{"https://d.test/", nil, kernel.PolicyBlock, 0},
 		{"https://a.test/", []string{"302 /next"}, kernel.PolicyAllow, 2},
@@ -137,6 +138,11 @@ func TestPolicyOfAPathFollowsLinks(t *testing.T) {
 	} {
 		if v := p.Path(tt.name, tt.op, true); v.Verdict != tt.want || v.Reason == "" || v.ReasonKO == "" {
 			t.Errorf("%s %s: got %+v, want %s", tt.op, tt.name, v, tt.want)
+		}
+	}
+	for name, want := range map[string]string{"/etc/hosts": "uses files outside the folder", "/etc/shadow": "reads passwords or keys"} {
+		if v := p.Path(name, "read", false); v.Reason != want {
+			t.Errorf("read %s: got %q, want %q", name, v.Reason, want)
 		}
 	}
 	if v := p.Path("keys/deploy", "read", false); v.Verdict != kernel.PolicyAllow {

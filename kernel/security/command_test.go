@@ -227,6 +227,14 @@ func FuzzClassifyCommand(f *testing.F) {
 	for _, s := range []string{"ls", "rm -rf ~", "a=$(b `c`) d <<E\nx\nE", "${x//a/b}", "$'\\x7", "{a,b}{c..d}", "env -S 'x", "find . -exec", "git -c", "case x in", "\x00", "f(){ f|f& };f", "awk '"} {
 		f.Add(s)
 	}
+	raw, err := os.ReadFile("testdata/escapes.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for row := range strings.Lines(string(raw)) {
+		_, line, _ := strings.Cut(strings.TrimSuffix(row, "\n"), " ")
+		f.Add(strings.ReplaceAll(line, `\n`, "\n"))
+	}
 	f.Fuzz(func(t *testing.T, line string) {
 		start := time.Now()
 		defer func() {

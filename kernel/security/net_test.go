@@ -1,13 +1,16 @@
 package security
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -165,6 +168,17 @@ func FuzzAddress(f *testing.F) {
 		"http://127.0.0.1/", "http://[::ffff:10.0.0.1]:80/", "https://a.example:443/x?y#z", "http://①②⑦.0.0.1/", "http://a@b\\c/", "http://0x7f.1", "http://[fe80::1%25x]/", "https://xn--bcher-kva.example./", "http://a.example:0", "javascript:x",
 	} {
 		f.Add(s)
+	}
+	rows, err := os.ReadFile("testdata/ssrf.jsonl")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for line := range bytes.Lines(rows) {
+		var row struct{ URL string }
+		if err := json.Unmarshal(line, &row); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(row.URL)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
 		var dialled []string

@@ -96,9 +96,23 @@ func classifyPath(abs, folder, home, oxiosHome string) PathVerdict {
 	return v
 }
 
+// ReadReason is why reading is judged as it is; Reason is that of the more
+// severe of reading and writing. Both are empty where reading is free.
+func (v PathVerdict) ReadReason() (en, ko string) {
+	switch {
+	case v.Read == TierFree:
+		return "", ""
+	case v.Read >= v.Write:
+		return v.Reason, v.ReasonKO
+	case v.Sensitive:
+		return cmdReadsPrivate.en, cmdReadsPrivate.ko
+	}
+	return cmdUsesOutside.en, cmdUsesOutside.ko
+}
+
 // with makes the verdict at least as severe as read and write.
 func (v PathVerdict) with(read, write Tier, why cmdReason) PathVerdict {
-	if max(read, write) > max(v.Read, v.Write) || v.Reason == "" {
+	if most := max(v.Read, v.Write); max(read, write) > most || max(read, write) == most && read > v.Read || v.Reason == "" {
 		v.Reason, v.ReasonKO = why.en, why.ko
 	}
 	v.Read, v.Write = max(v.Read, read), max(v.Write, write)
