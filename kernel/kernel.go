@@ -94,6 +94,7 @@ type Kernel struct {
 	monitor    *limit.Monitor
 	reached    reached // limits that runs wait for
 	cmds       *commands
+	undos      *undos
 	discards   *discards
 	housework  sync.Mutex // held while a backup, a restore or a cleaning is under way
 	unwritten  *unwritten
@@ -142,6 +143,7 @@ func (k *Kernel) Run(ctx context.Context) error {
 	g.Go(func() error { return k.keepGuard(ctx) })
 	g.Go(func() error { return k.readEnv(ctx) })
 	g.Go(func() error { return k.tendAttachments(ctx) })
+	g.Go(func() error { return k.undos.tend(ctx) })
 	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}

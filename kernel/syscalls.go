@@ -55,6 +55,9 @@ var syscalls = table(
 	Syscall{Name: "agents.seeds", Domain: security.DomainAgents, Rights: security.R},
 	Syscall{Name: "agents.seed", Domain: security.DomainAgents, Rights: security.R},
 	Syscall{Name: "agents.changes", Domain: security.DomainAgents, Rights: security.R},
+	Syscall{Name: "agents.undoPreview", Domain: security.DomainAgents, Rights: security.R, Person: true},
+	Syscall{Name: "agents.undo", Domain: security.DomainAgents, Rights: security.W, Person: true, Audit: security.ActionToolCall, Undo: true},
+	Syscall{Name: "agents.redo", Domain: security.DomainAgents, Rights: security.W, Person: true, Audit: security.ActionToolCall, Undo: true},
 
 	Syscall{Name: "security.approvals", Domain: security.DomainSecurity, Rights: security.R},
 	Syscall{Name: "security.approval", Domain: security.DomainSecurity, Rights: security.R},
@@ -70,8 +73,8 @@ var syscalls = table(
 	Syscall{Name: "security.verifyAudit", Domain: security.DomainSecurity, Rights: security.R},
 
 	Syscall{Name: "exec.read", Domain: security.DomainExec, Rights: security.R},
-	Syscall{Name: "exec.write", Domain: security.DomainExec, Rights: security.W, Audit: security.ActionToolCall},
-	Syscall{Name: "exec.edit", Domain: security.DomainExec, Rights: security.W, Audit: security.ActionToolCall},
+	Syscall{Name: "exec.write", Domain: security.DomainExec, Rights: security.W, Audit: security.ActionToolCall, Undo: true},
+	Syscall{Name: "exec.edit", Domain: security.DomainExec, Rights: security.W, Audit: security.ActionToolCall, Undo: true},
 	Syscall{Name: "exec.grep", Domain: security.DomainExec, Rights: security.R},
 	Syscall{Name: "exec.find", Domain: security.DomainExec, Rights: security.R},
 	Syscall{Name: "exec.ls", Domain: security.DomainExec, Rights: security.R},
