@@ -165,6 +165,7 @@ func (k *Kernel) Close() error {
 		k.log.Warn("Could not note that this ends in order", "error", err)
 	}
 	k.sandbox.Close()
+	k.undos.ending.Wait()
 	k.bus.Close()
 	if _, err := k.purge(context.Background(), nil); err != nil {
 		k.log.Warn("Discarded conversations are deleted at the next start", "error", err)

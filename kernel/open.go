@@ -117,6 +117,9 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	if rerr := k.undos.recover(ctx); rerr != nil {
 		k.log.Warn("Could not finish an undo that was cut off", "error", rerr)
 	}
+	if rerr := k.undos.missing(ctx); rerr != nil {
+		k.log.Warn("Could not find what commands changed before a crash", "error", rerr)
+	}
 	// Whoever holds the home's lock has all its runs at once. A one-shot run
 	// never goes on with others' runs.
 	if o.Owner != OwnerRun {

@@ -66,5 +66,8 @@ func (u *undos) clear(ctx context.Context) error {
 			wanted[s.Content] = true
 		}
 	}
+	if err := u.kept(wanted, old); err != nil {
+		return err
+	}
 	return u.objects.Clear(wanted)
 }

@@ -16,11 +16,15 @@ import (
 type undos struct {
 	k       *Kernel
 	objects *undo.Objects
-	one     sync.Mutex // held while something is undone or redone
+	one     sync.Mutex     // held while something is undone or redone
+	ending  sync.WaitGroup // commands in the background whose changes are being found
+
+	looking sync.Mutex
+	indexes map[string]*undo.Index // of folders, as they were at the last look
 }
 
 func newUndos(k *Kernel) *undos {
-	return &undos{k: k, objects: undo.At(filepath.Join(k.opts.Home, undoFolder))}
+	return &undos{k: k, objects: undo.At(filepath.Join(k.opts.Home, undoFolder)), indexes: map[string]*undo.Index{}}
 }
 
 // undoFolder is where the content lies, in the home.

@@ -317,3 +317,92 @@ func TestWhatIsKeptForUndoGoesWithItsTimeAndWithItsConversation(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func runLine(t *testing.T, h *kernel.Handle, line string) kernel.ExecResult {
+	t.Helper()
+	r, err := h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: line})
+	if err != nil || r.ExitCode != 0 {
+		t.Fatalf("%s: %v, exit %d: %s", line, err, r.ExitCode, r.Output)
+	}
+	return r
+}
+
+func TestUndoPutsBackWhatCommandsDid(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	h := k.Agent("autonomous")
+	at := func(name string) string { return filepath.Join(k.Folder, name) }
+	for name, text := range map[string]string{
+		"changed": "before", "same": "same", "mode": "m", "dir/gone": "gone", "dir/sub/gone": "gone too", "moved": "moves", "kind": "file",
+		"node_modules/a": "left out", ".gitignore": "build/\n", "build/a": "left out", "big": strings.Repeat("0123456789", 1100000), "line\nbreak": "odd name",
+	} {
+		write(t, at(name), text)
+	}
+	if err := os.Symlink("same", at("link")); err != nil {
+		t.Fatal(err)
+	}
+	before := treeOf(t, k.Folder)
+	runLine(t, h, `printf after > changed; chmod 600 mode; rm -r dir; mv moved there; rm kind; mkdir kind; echo x > kind/in; ln -sf changed link; mkdir made; echo y > made/new; echo z > "line
+break"`)
+	put(t, h, "changed", "by a tool")
+	runLine(t, h, "touch -d 2001-01-01 same; ls > list; printf x >> big")
+	id := ended(t, k, h)
+	v, err := k.Person().Agents.Run(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]string{}
+	for _, c := range v.Changes {
+		listed[c.Path] = c.Kind
+	}
+	if listed["changed"] != "modified" || listed["there"] != "created" || listed["moved"] != "deleted" || listed["same"] != "" || listed["made/new"] != "created" {
+		t.Errorf("got the changes %v", listed)
+	}
+	after := treeOf(t, k.Folder)
+	p := goBack(t, k, kernel.UndoQuery{RunID: id})
+	for _, f := range p.Files {
+		want := kernel.UndoDone
+		if f.Path == "big" {
+			want = kernel.UndoImpossible
+		}
+		if f.Status != want {
+			t.Errorf("%q %s: got %s (%s), want %s", f.Path, f.Does, f.Status, f.Why, want)
+		}
+	}
+	back := strings.Replace(treeOf(t, k.Folder), "0123456789x\n", "0123456789\n", 1) // what was too large stays as the run left it
+	if back != before {
+		t.Errorf("got\n%.3000s\nwant\n%.3000s", back, before)
+	}
+	goBack(t, k, kernel.UndoQuery{RunID: id, Redo: true})
+	if got := treeOf(t, k.Folder); got != after {
+		t.Errorf("the redo: got\n%.3000s\nwant\n%.3000s", got, after)
+	}
+}
+
+func TestWhatACommandInTheBackgroundChangedIsUndoneOnlyWhenAPersonSaysSo(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	h := k.Agent("autonomous")
+	write(t, filepath.Join(k.Folder, "a"), "before")
+	r, err := h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "while [ ! -e stop ]; do sleep 0.01; done; echo after > a", Background: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := ended(t, k, h)
+	_, err = k.Person().Agents.UndoPreview(t.Context(), kernel.UndoQuery{RunID: id})
+	wantCode(t, "an undo beside a command at work", err, sys.CodeBusy)
+	write(t, filepath.Join(k.Folder, "stop"), "mine")
+	k.Until("its changes are found", func() bool {
+		log, err := k.Person().Exec.JobLog(t.Context(), r.JobID, 0)
+		v, rerr := k.Person().Agents.Run(t.Context(), id)
+		return err == nil && rerr == nil && log.Done && v.Undo != nil
+	})
+	p := goBack(t, k, kernel.UndoQuery{RunID: id})
+	if got, want := statuses(p), "a restores conflict\nstop removes conflict"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	goBack(t, k, kernel.UndoQuery{RunID: id}, "a")
+	if got, want := treeOf(t, k.Folder), "a -rw-r--r-- before\nstop -rw-r--r-- mine\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

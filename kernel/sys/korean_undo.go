@@ -29,5 +29,7 @@ func koreanUndo() [][2]string {
 		{"The folder stays: other things are in it.", "다른 것이 들어 있어 폴더는 남습니다."},
 		{"It was changed in this moment, and stays as it is.", "바로 그때 바뀌어서 그대로 두었습니다."},
 		{"The disk refused it: %v.", "디스크가 거부했습니다: %v."},
+		{"yes", "가능"},
+		{"yes, in its folder; not files above %d MB, nor .git, node_modules and folders that .gitignore leaves out", "작업 폴더 안에서 가능. %d MB가 넘는 파일과 .git, node_modules, .gitignore가 제외한 폴더는 되돌릴 수 없음"},
 	}
 }

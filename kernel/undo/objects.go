@@ -75,7 +75,7 @@ func (o *Objects) ready() error {
 	}
 	for name, text := range map[string]string{
 		"HEAD":   "ref: refs/heads/none\n",
-		"config": "[core]\n\trepositoryformatversion = 0\n\tbare = true\n[gc]\n\tauto = 0\n",
+		"config": "[core]\n\trepositoryformatversion = 0\n\tbare = true\n[gc]\n\tauto = 0\n\tpruneExpire = never\n",
 	} {
 		path := filepath.Join(o.dir, name)
 		if _, err := os.Stat(path); err == nil {
