@@ -68,8 +68,6 @@ func (m Mover) Apply(v Move) error {
 		return m.dropFolder(v)
 	case v.Becomes.Kind == Absent:
 		return m.drop(v)
-	case v.Was.Kind == File && v.Becomes.Kind == File && v.Was.Content == v.Becomes.Content:
-		return m.chmod(v)
 	}
 	if err := m.prepare(v); err != nil {
 		return err
@@ -180,7 +178,7 @@ func (m Mover) replace(v Move) error {
 		return v.Root.Sync(path.Dir(v.Rel))
 	}
 	if err != nil {
-		return errors.Join(err, v.Root.FS().Remove(v.Temp))
+		return errors.Join(foreignOr(v, err), v.Root.FS().Remove(v.Temp))
 	}
 	got, err := Look(v.Root, v.Temp)
 	if err != nil || got != v.Was {
@@ -196,13 +194,21 @@ func (m Mover) replace(v Move) error {
 	return m.cleared(v)
 }
 
+// foreignOr is why something failed: somebody else, if that is what it was.
+func foreignOr(v Move, err error) error {
+	if now, lerr := Look(v.Root, v.Rel); lerr == nil && now != v.Was {
+		return ErrForeign
+	}
+	return err
+}
+
 // drop takes a name away and looks at what it had before it goes.
 func (m Mover) drop(v Move) error {
 	if err := m.boundary(); err != nil {
 		return err
 	}
 	if err := v.Root.FS().Rename(v.Rel, v.Temp); err != nil {
-		return err
+		return foreignOr(v, err)
 	}
 	got, err := Look(v.Root, v.Temp)
 	if err != nil || got != v.Was {
@@ -270,28 +276,6 @@ func (m Mover) dropFolder(v Move) error {
 		return errors.Join(ErrNotEmpty, v.Root.FS().Rename(v.Temp, v.Rel))
 	}
 	return m.cleared(v)
-}
-
-func (m Mover) chmod(v Move) error {
-	info, err := v.Root.FS().Lstat(v.Rel)
-	if err != nil {
-		return err
-	}
-	f, err := open(v.Root, v.Rel, info)
-	if errors.Is(err, fs.ErrPermission) {
-		if err := m.boundary(); err != nil {
-			return err
-		}
-		return v.Root.FS().Chmod(v.Rel, v.Becomes.Mode)
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := m.boundary(); err != nil {
-		return err
-	}
-	return errors.Join(f.Chmod(v.Becomes.Mode), f.Sync())
 }
 
 // Recover ends a move that a crash may have cut off: it is made, or what somebody
