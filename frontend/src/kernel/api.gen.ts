@@ -189,6 +189,8 @@ export interface ApprovalRequest {
   contained: Isolation;
   /** "no", or how it can be undone */
   undo: string;
+  /** the same in Korean */
+  undo_ko?: string;
   agent?: string;
   /** the agent's parents, the nearest first */
   ancestry?: string[];
