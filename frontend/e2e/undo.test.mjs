@@ -44,7 +44,7 @@ describe('undo', { skip }, () => {
 		const message = page.getByRole('textbox', { name: 'Message', exact: true });
 		await message.fill('Tidy the files in this folder: write notes.md and sort list.txt');
 		await message.press('Enter');
-		await page.getByText('Tidied.').waitFor();
+
 		const undo = page.getByRole('button', { name: 'Undo 3 files…' });
 		await undo.waitFor();
 		assert.equal(text('list.txt'), 'sorted\n');
