@@ -71,7 +71,7 @@ describe('undo', { skip }, () => {
 
 	it('puts back one file of the panel, and a conflict that the person decided', async () => {
 		await page.getByRole('button', { name: 'Review', exact: true }).click();
-		await page.getByRole('button', { name: 'Undo new.md' }).click();
+		await page.getByRole('button', { name: 'Undo new.md' }).press('Enter');
 		const choice = dialog().getByRole('radiogroup', { name: 'What happens to new.md' });
 		await choice.getByText('Restore').click();
 		await dialog().getByText('What is there now is kept first').waitFor();
