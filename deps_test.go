@@ -37,6 +37,7 @@ var mayImport = map[string][]string{
 
 	// 3: subsystems
 	"kernel/security":  ground(),
+	"kernel/undo":      {"kernel/sys", "kernel/security"},
 	"kernel/limit":     ground(),
 	"kernel/schedule":  ground(),
 	"kernel/awake":     {"kernel/sys"},
@@ -59,7 +60,7 @@ var mayImport = map[string][]string{
 	// 6: the facade
 	"kernel": {
 		"kernel/sys", "kernel/event", "kernel/store", "kernel/git", "kernel/llm", "kernel/sandbox", "kernel/document",
-		"kernel/security", "kernel/limit", "kernel/schedule", "kernel/awake", "kernel/space", "kernel/persona", "kernel/memory", "kernel/knowledge",
+		"kernel/security", "kernel/undo", "kernel/limit", "kernel/schedule", "kernel/awake", "kernel/space", "kernel/persona", "kernel/memory", "kernel/knowledge",
 		"kernel/skill", "kernel/mcp", "kernel/a2a", "kernel/browser", "kernel/ouroboros", "kernel/agent", "kernel/orchestrator",
 	},
 

@@ -108,6 +108,7 @@ func pictured(t *testing.T, k *kerneltest.Kernel) string {
 		}
 		for i := range v.Runs {
 			v.Runs[i].Run.PID = 0
+			v.Runs[i].Undo = nil // what an undo needs is in no backup
 			for j := range v.Runs[i].Steps {
 				v.Runs[i].Steps[j].AuditSeq = 0 // it numbers another chain
 			}
@@ -122,7 +123,7 @@ func pictured(t *testing.T, k *kerneltest.Kernel) string {
 	err = filepath.WalkDir(k.Home, func(path string, d fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(k.Home, path)
 		top, _, _ := strings.Cut(rel, string(filepath.Separator))
-		if err != nil || d.IsDir() || slices.Contains([]string{"run", "logs", "cache", "keys", "audit"}, top) || strings.HasPrefix(top, "oxios.db") {
+		if err != nil || d.IsDir() || slices.Contains([]string{"run", "logs", "cache", "keys", "audit", "undo"}, top) || strings.HasPrefix(top, "oxios.db") {
 			return err
 		}
 		raw, err := os.ReadFile(path)

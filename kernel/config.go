@@ -57,6 +57,9 @@ type Config struct {
 	QuickHotkey        bool             `toml:"quick_hotkey" json:"quick_hotkey" default:"true" doc:"Keys open the quick prompt, where the system lets Oxios hold keys."`
 	QuickKeys          string           `toml:"quick_keys" json:"quick_keys" default:"Ctrl+Alt+Space" doc:"The keys that open the quick prompt."`
 	KeepAwake          bool             `toml:"keep_awake" json:"keep_awake" default:"true" doc:"The computer does not go to sleep by itself while agents work."`
+	UndoDays           int              `toml:"undo_days" json:"undo_days" default:"30" min:"1" max:"3650" doc:"Days for which what a run did to files can be undone."`
+	UndoFileMB         int              `toml:"undo_file_mb" json:"undo_file_mb" default:"10" min:"1" max:"1000" doc:"Size in MB above which what a command does to a file cannot be undone; file tools have no such limit."`
+	UndoFolderMB       int              `toml:"undo_folder_mb" json:"undo_folder_mb" default:"1000" min:"1" max:"100000" doc:"MB of a folder that are copied so that commands in it can be undone; the smallest files first."`
 	Keyring            bool             `toml:"keyring" json:"keyring" default:"true" doc:"Keep keys in the system's keyring where there is one. Takes effect at the next start."`
 	AuditWitness       string           `toml:"audit_witness" json:"audit_witness" default:"auto" doc:"The file outside the home that witnesses the audit record: auto for one in the state folder of the system, a path, or empty for none."`
 	Providers          []ProviderConfig `toml:"providers" json:"providers,omitempty" doc:"Providers besides those added in the window."`

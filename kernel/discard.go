@@ -152,6 +152,9 @@ func (k *Kernel) purge(ctx context.Context, ids []string) (erased bool, err erro
 		k.discards.remove(id)
 	}
 	k.sweepAttachments(ctx)
+	if err := k.undos.clear(ctx); err != nil {
+		k.log.WarnContext(ctx, "Could not clear what is kept for undoing", "error", err)
+	}
 	return k.erase(ctx), nil
 }
 

@@ -250,15 +250,23 @@ func (c *command) run(ctx context.Context) (ExecResult, error) {
 	}
 	spec := c.spec(ctx)
 	k := c.caller.k
+	watched, err := k.undos.watch(ctx, c)
+	if err != nil {
+		return ExecResult{}, err
+	}
 	if c.background {
 		job, err := k.sandbox.Start(ctx, spec)
 		if err != nil {
+			_ = watched.done(ctx)
 			return ExecResult{}, err
 		}
-		return ExecResult{JobID: k.commands().add(ctx, c, job), Isolation: k.isolation()}, nil
+		return ExecResult{JobID: k.commands().add(ctx, c, job, watched), Isolation: k.isolation(), Note: watched.why()}, nil
 	}
 	res, err := k.sandbox.Run(ctx, spec)
-	return c.result(res, spec), err
+	missed := watched.done(ctx)
+	out := c.result(res, spec)
+	out.Note = strings.TrimSpace(out.Note + " " + missed)
+	return out, err
 }
 
 // spec is what the sandbox is told.

@@ -56,6 +56,10 @@ func (c *command) card(r *security.Request) {
 		r.Why += " (" + v.Part + ")"
 		r.WhyKO += " (" + v.Part + ")"
 	}
+	if !v.ReadOnly && len(v.Outside) == 0 && !v.Network {
+		w := c.caller.k.undoWords()
+		r.Undo, r.UndoKO = w.EN, w.KO
+	}
 	odd := strings.ContainsFunc(c.line, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) })
 	r.Simple = len(c.line) <= longestSimple && !odd && !r.Hidden && len(v.Outside) == 0
 }

@@ -127,7 +127,7 @@ func (c *commands) env(load func() []string) []string {
 
 // add takes note of a background command, and of its end. It ends with its run
 // when that is stopped, but not when that is done.
-func (c *commands) add(ctx context.Context, cmd *command, j *sandbox.Job) string {
+func (c *commands) add(ctx context.Context, cmd *command, j *sandbox.Job, w *watched) string {
 	s := startedJob{j, cmd.line, cmd.caller.scope}
 	c.mu.Lock()
 	known := c.k.sandbox.Jobs()
@@ -144,9 +144,12 @@ func (c *commands) add(ctx context.Context, cmd *command, j *sandbox.Job) string
 			j.Kill()
 		}
 	})
+	c.k.undos.ending.Add(1)
 	go func() { // ends with the command; the sandbox ends all of them at Close
+		defer c.k.undos.ending.Done()
 		<-j.Done()
 		unbind()
+		w.later(context.WithoutCancel(ctx))
 		c.k.publish(event.JobChanged, s.by, s.view(c.k))
 	}()
 	return strconv.Itoa(j.ID)

@@ -94,6 +94,7 @@ type Kernel struct {
 	monitor    *limit.Monitor
 	reached    reached // limits that runs wait for
 	cmds       *commands
+	undos      *undos
 	discards   *discards
 	housework  sync.Mutex // held while a backup, a restore or a cleaning is under way
 	unwritten  *unwritten
@@ -144,6 +145,7 @@ func (k *Kernel) Run(ctx context.Context) error {
 	g.Go(func() error { return k.signAudit(ctx) })
 	g.Go(func() error { return k.readEnv(ctx) })
 	g.Go(func() error { return k.tendAttachments(ctx) })
+	g.Go(func() error { return k.undos.tend(ctx) })
 	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -165,6 +167,7 @@ func (k *Kernel) Close() error {
 		k.log.Warn("Could not note that this ends in order", "error", err)
 	}
 	k.sandbox.Close()
+	k.undos.ending.Wait()
 	k.bus.Close()
 	k.checkpoint(context.Background())
 	if _, err := k.purge(context.Background(), nil); err != nil {

@@ -314,6 +314,7 @@ func (k *Kernel) exited(ctx context.Context, run Run) error {
 	if err := k.store.Write(ctx, func(tx *store.Tx) error { return k.exit(tx, run) }); err != nil {
 		return fmt.Errorf("clean up behind run %s: %w", run.ID, err)
 	}
+	k.undos.sealed(ctx, run)
 	return k.tellExit(ctx, run)
 }
 

@@ -94,6 +94,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	}
 	k.keys = security.NewCredentials(filepath.Join(o.Home, "keys"), security.CredentialOptions{FileOnly: !cfg.Keyring, Clock: o.Clock, Log: o.Log})
 	k.cmds = newCommands(k)
+	k.undos = newUndos(k)
 	k.attached = newAttachments(o.Home)
 	k.workspace = git.New(filepath.Join(o.Home, "workspace"), o.Clock)
 	k.sandbox = sandbox.New(sandbox.Config{Helper: o.Helper, Log: o.Log, CacheDir: filepath.Join(o.Home, "cache"), Env: k.hostEnv})
@@ -113,6 +114,13 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	k.discards = newDiscards()
 	if _, perr := k.purge(ctx, nil); perr != nil {
 		k.log.Warn("Could not delete discarded conversations", "error", perr)
+	}
+	// What cannot be read or written now is tried again at the next start.
+	if rerr := k.undos.recover(ctx); rerr != nil {
+		k.log.Warn("Could not finish an undo that was cut off", "error", rerr)
+	}
+	if rerr := k.undos.missing(ctx); rerr != nil {
+		k.log.Warn("Could not find what commands changed before a crash", "error", rerr)
 	}
 	// Whoever holds the home's lock has all its runs at once. A one-shot run
 	// never goes on with others' runs.

@@ -206,6 +206,10 @@ func (c *caller) fileAction(call string, p place, use fileUse, subject any) acti
 			r.TitleKO = "폴더 밖의 " + name + " " + use.objectKO + " " + use.ko
 			r.Outside = []string{p.abs}
 		}
+		if use.write {
+			w := sys.Say("yes")
+			r.Undo, r.UndoKO = w.EN, w.KO
+		}
 		if p.verdict.Reason != "" {
 			r.Why, r.WhyKO = because(p.verdict.Reason), p.verdict.ReasonKO
 		}

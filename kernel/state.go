@@ -41,6 +41,7 @@ type RunView struct {
 	Run     Run             `json:"run"`
 	Steps   []StepView      `json:"steps"`
 	Changes []ChangeSummary `json:"changes"`
+	Undo    *UndoState      `json:"undo,omitempty"` // null for a run that changed no file
 
 	// In a conversation: the runs that stand at this place, itself included, the
 	// oldest first; where it stands among them, from 0; and whether its message
@@ -145,6 +146,9 @@ func (k *Kernel) runView(ctx context.Context, r Run, steps []store.Step, changed
 	changes, err := k.changes(ctx, r.ID)
 	for _, c := range changes {
 		v.Changes = append(v.Changes, c.ChangeSummary)
+	}
+	if err == nil {
+		v.Undo, err = k.undoState(ctx, r.ID)
 	}
 	return v, err
 }

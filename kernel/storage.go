@@ -25,6 +25,7 @@ const (
 	PartSettings      = "settings"    // config.toml and the like
 	PartAttachments   = "attachments" // what people attached to messages
 	PartWorkspace     = "workspace"   // plans, what came of them, and their history
+	PartUndo          = "undo"        // what runs replaced, so that it can be undone
 	PartFiles         = "files"       // everything else
 )
 
@@ -98,7 +99,7 @@ func (s Storage) part(id string) StoragePart {
 func (k *Kernel) storage(ctx context.Context) (Storage, error) {
 	parts := map[string]*StoragePart{}
 	var order []*StoragePart
-	for _, id := range []string{PartConversations, PartChanges, PartAudit, PartSpare, PartAttachments, PartWorkspace, PartFiles, PartSettings, PartKeys, PartCopies, PartLogs, PartCache} {
+	for _, id := range []string{PartConversations, PartChanges, PartAudit, PartSpare, PartAttachments, PartWorkspace, PartUndo, PartFiles, PartSettings, PartKeys, PartCopies, PartLogs, PartCache} {
 		parts[id] = &StoragePart{ID: id}
 		order = append(order, parts[id])
 	}
@@ -138,6 +139,8 @@ func (k *Kernel) storage(ctx context.Context) (Storage, error) {
 			parts[PartAudit].Bytes += size
 		case "changes":
 			parts[PartChanges].Bytes += size
+		case "file_marks", "undo_moves", "undo_commands":
+			parts[PartUndo].Bytes += size
 		default:
 			parts[PartConversations].Bytes += size
 		}
@@ -166,7 +169,7 @@ var cleanable = []string{PartCopies, PartLogs, PartCache}
 func partOf(name string) string {
 	top, _, inside := strings.Cut(name, "/")
 	switch {
-	case inside && (top == "logs" || top == "cache" || top == "keys" || top == "audit" || top == "attachments" || top == "workspace"):
+	case inside && (top == "logs" || top == "cache" || top == "keys" || top == "audit" || top == "attachments" || top == "workspace" || top == undoFolder):
 		return top
 	case inside && top == "run", name == "config.toml", name == "models.toml":
 		return PartSettings

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -67,6 +69,7 @@ type oldFile struct {
 	enc    textEncoding
 	binary bool
 	linked bool // it has further names, which may lie outside
+	mode   fs.FileMode
 	hash   string
 }
 
@@ -170,7 +173,7 @@ func (k *Kernel) oldFile(root *security.Root, p place) (oldFile, error) {
 		return oldFile{exists: true}, k.fileError(root, p, err)
 	}
 	defer f.Close()
-	old := oldFile{exists: true}
+	old := oldFile{exists: true, mode: info.Mode().Perm()}
 	if info.Size() > maxFile {
 		return old, sys.Errorf(sys.CodeTooLarge, "%s has %s; files over %s are not changed as a whole. Nothing was written.", p.shown, sizeText(info.Size()), sizeText(maxFile)).
 			WithHint("Use a command for it.")
@@ -245,8 +248,14 @@ func (a *ExecAPI) apply(ctx context.Context, p place, plan filePlan, make newTex
 	if old.exists && bytes.Equal(old.raw, plan.raw) {
 		return plan.effect, nil
 	}
+	plan.old = old
+	mark, err := a.k.undos.before(ctx, a.scope, p, root, plan)
+	if err != nil {
+		return FileEffect{}, err
+	}
 	if dir := path.Dir(p.rel); dir != "." {
 		if err := root.MkdirAll(dir, 0o755); err != nil {
+			mark.takeBack(ctx, root)
 			return FileEffect{}, err
 		}
 	}
@@ -255,9 +264,10 @@ func (a *ExecAPI) apply(ctx context.Context, p place, plan filePlan, make newTex
 		write = root.WriteFileApart
 	}
 	if err := write(p.rel, plan.raw, 0o644); err != nil {
+		mark.takeBack(ctx, root)
 		return FileEffect{}, err
 	}
-	return plan.effect, a.record(ctx, p, plan)
+	return plan.effect, errors.Join(mark.settle(ctx, root), a.record(ctx, p, plan))
 }
 
 // maxKept is how many bytes of a file are kept on each side of a change.

@@ -175,7 +175,7 @@ func (c *console) card(a kernel.Approval) {
 		line("Contained:", "격리:", fmt.Sprintf(c.t("NO (level %d of 2): it can reach what you can reach", "아니요 (2단계 중 %d단계): 당신이 쓸 수 있는 모든 것에 닿습니다"), r.Contained))
 	}
 	if r.Undo != "" && r.Undo != "no" {
-		line("Undo:", "되돌리기:", oneLine(r.Undo))
+		line("Undo:", "되돌리기:", oneLine(sys.Words{EN: r.Undo, KO: r.UndoKO}.In(c.lang == korean)))
 	} else {
 		line("Undo:", "되돌리기:", c.t("no", "불가"))
 	}

@@ -72,6 +72,8 @@ func (c *console) partText(id string) string {
 		return c.t("what was attached to messages; it goes with its conversation", "메시지에 첨부한 것. 대화를 지우면 함께 지워집니다")
 	case kernel.PartWorkspace:
 		return c.t("what was agreed on with agents, what came of it, and its history", "에이전트와 정한 작업, 그 결과와 기록")
+	case kernel.PartUndo:
+		return c.t("what runs replaced, so that it can be undone; it goes by itself (undo_days)", "되돌릴 수 있도록 보관한 이전 내용. 시간이 지나면 저절로 지워집니다(undo_days)")
 	case kernel.PartFiles:
 		return c.t("everything else", "그 밖의 파일")
 	case kernel.PartSettings:

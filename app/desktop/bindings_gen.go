@@ -227,6 +227,21 @@ func (a *Agents) Answer(args string) (string, error) {
 	return a.b.call("agents.answer", args)
 }
 
+// UndoPreview takes [q].
+func (a *Agents) UndoPreview(args string) (string, error) {
+	return a.b.call("agents.undoPreview", args)
+}
+
+// Undo takes [in].
+func (a *Agents) Undo(args string) (string, error) {
+	return a.b.call("agents.undo", args)
+}
+
+// Redo takes [in].
+func (a *Agents) Redo(args string) (string, error) {
+	return a.b.call("agents.redo", args)
+}
+
 // Security binds remote.SecurityAPI.
 type Security struct{ b bound }
 

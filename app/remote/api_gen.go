@@ -151,6 +151,15 @@ type AgentsAPI interface {
 	// Answer says what a run has asked. What is left open is asked again, unless it
 	// may be assumed.
 	Answer(ctx context.Context, in kernel.AnswerInput) (kernel.Approval, error)
+	// UndoPreview says what an undo or a redo of a run would do, with the difference
+	// for each file. Nothing is changed.
+	UndoPreview(ctx context.Context, q kernel.UndoQuery) (kernel.UndoPlan, error)
+	// Undo puts back what a run changed, created and deleted, as its preview showed.
+	// A file that is not as the run left it is never touched, unless Force names it. It
+	// can be redone.
+	Undo(ctx context.Context, in kernel.UndoInput) (kernel.UndoPlan, error)
+	// Redo takes an undo back, by the same rules.
+	Redo(ctx context.Context, in kernel.UndoInput) (kernel.UndoPlan, error)
 }
 
 // SecurityAPI holds the calls about approvals, policy, tools and the audit chain.
@@ -566,6 +575,18 @@ func (remote clientAgents) BeginTask(ctx context.Context, t kernel.Task) (kernel
 
 func (remote clientAgents) Answer(ctx context.Context, in kernel.AnswerInput) (kernel.Approval, error) {
 	return call[kernel.Approval](ctx, remote.c, "agents.answer", in)
+}
+
+func (remote clientAgents) UndoPreview(ctx context.Context, q kernel.UndoQuery) (kernel.UndoPlan, error) {
+	return call[kernel.UndoPlan](ctx, remote.c, "agents.undoPreview", q)
+}
+
+func (remote clientAgents) Undo(ctx context.Context, in kernel.UndoInput) (kernel.UndoPlan, error) {
+	return call[kernel.UndoPlan](ctx, remote.c, "agents.undo", in)
+}
+
+func (remote clientAgents) Redo(ctx context.Context, in kernel.UndoInput) (kernel.UndoPlan, error) {
+	return call[kernel.UndoPlan](ctx, remote.c, "agents.redo", in)
 }
 
 type clientSecurity struct{ c *Client }
@@ -1117,6 +1138,27 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Agents.Answer(ctx, a0)
+	},
+	"agents.undoPreview": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.UndoQuery
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Agents.UndoPreview(ctx, a0)
+	},
+	"agents.undo": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.UndoInput
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Agents.Undo(ctx, a0)
+	},
+	"agents.redo": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.UndoInput
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Agents.Redo(ctx, a0)
 	},
 	"security.auditState": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {

@@ -32,6 +32,7 @@ const (
 	SessionChanged = "session"         // store.Session
 	SessionDeleted = "session.deleted" // Text: the id
 	ChangeMade     = "change"          // kernel.ChangeSummary
+	UndoChanged    = "undo"            // kernel.UndoState: something of the run was undone or redone
 	InboxChanged   = "inbox"           // no data: the inbox is other than it was, so read it anew
 	StatusChanged  = "status"          // kernel.Status
 	ConfigChanged  = "config"          // kernel.ConfigView

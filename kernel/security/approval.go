@@ -51,6 +51,7 @@ type Request struct {
 	Outside    []string      `json:"outside,omitempty"` // paths outside the folder
 	Contained  sys.Isolation `json:"contained"`         // the isolation that it would run under
 	Undo       string        `json:"undo"`              // "no", or how it can be undone
+	UndoKO     string        `json:"undo_ko,omitempty"` // the same in Korean
 	Agent      string        `json:"agent,omitempty"`
 	Ancestry   []string      `json:"ancestry,omitempty"` // the agent's parents, the nearest first
 	Hidden     bool          `json:"hidden"`             // a glob, an expansion or "..": only Review may be offered outside the card

@@ -213,3 +213,6 @@ func syncDir(root *os.Root, name string) error {
 	defer d.Close()
 	return syncFile(d)
 }
+
+// Sync makes the names in a folder durable.
+func (r *Root) Sync(folder string) error { return syncDir(r.root, folder) }

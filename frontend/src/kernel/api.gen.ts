@@ -189,6 +189,8 @@ export interface ApprovalRequest {
   contained: Isolation;
   /** "no", or how it can be undone */
   undo: string;
+  /** the same in Korean */
+  undo_ko?: string;
   agent?: string;
   /** the agent's parents, the nearest first */
   ancestry?: string[];
@@ -1729,6 +1731,8 @@ export interface RunView {
   run: Run;
   steps: StepView[];
   changes: ChangeSummary[];
+  /** null for a run that changed no file */
+  undo?: UndoState;
   /**
    * In a conversation: the runs that stand at this place, itself included, the
    * oldest first; where it stands among them, from 0; and whether its message
@@ -2268,6 +2272,69 @@ export interface ToolInfo {
   on: boolean;
 }
 
+/** UndoFile is what an undo or a redo means for one path. */
+export interface UndoFile {
+  /** below the run's folder, absolute outside of it */
+  path: string;
+  /** restores, returns or removes */
+  does: string;
+  folder?: boolean;
+  /** ready, conflict, impossible, done or left */
+  status: string;
+  why?: string;
+  why_ko?: string;
+  /** a conflict that a person can decide for */
+  forces?: boolean;
+  /** bytes that it will have */
+  size: number;
+  /** lines, from how it is now */
+  added: number;
+  removed: number;
+  binary: boolean;
+  /** from how it is now to how it will be */
+  diff?: string;
+}
+
+/** UndoInput undoes or redoes what a preview showed. */
+export interface UndoInput {
+  /** or its pid */
+  run_id?: string;
+  paths?: string[];
+  /** paths in conflict that are put back all the same; what is there is kept first */
+  force?: string[];
+  /** of the preview */
+  hash?: string;
+}
+
+/** UndoPlan is what an undo or a redo of a run would do, or did. */
+export interface UndoPlan {
+  run_id: string;
+  redo: boolean;
+  files: UndoFile[];
+  ready: number;
+  conflicts: number;
+  impossible: number;
+  /** of exactly this; [AgentsAPI.Undo] takes it */
+  hash: string;
+}
+
+/** UndoQuery asks what an undo or a redo would do. */
+export interface UndoQuery {
+  /** or its pid */
+  run_id?: string;
+  redo?: boolean;
+  /** only these, and what lies below them; none for all */
+  paths?: string[];
+}
+
+/** UndoState says whether something of a run can be undone or redone. */
+export interface UndoState {
+  /** files that were not undone, folders where there are no files */
+  undo: number;
+  /** files that were undone */
+  redo: number;
+}
+
 /**
  * Words is a text for people in both languages of Oxios. As a string it is the
  * English one, which models and logs read.
@@ -2476,6 +2543,19 @@ export interface AgentsAPI {
    * may be assumed.
    */
   answer(in_: AnswerInput): Promise<Approval>;
+  /**
+   * UndoPreview says what an undo or a redo of a run would do, with the difference
+   * for each file. Nothing is changed.
+   */
+  undoPreview(q: UndoQuery): Promise<UndoPlan>;
+  /**
+   * Undo puts back what a run changed, created and deleted, as its preview showed.
+   * A file that is not as the run left it is never touched, unless Force names it. It
+   * can be redone.
+   */
+  undo(in_: UndoInput): Promise<UndoPlan>;
+  /** Redo takes an undo back, by the same rules. */
+  redo(in_: UndoInput): Promise<UndoPlan>;
 }
 
 /** SecurityAPI holds the calls about approvals, policy, tools and the audit chain. */
@@ -2860,6 +2940,9 @@ export function makeKernel(t: Transport): Kernel {
       seed: (id) => t.call('agents.seed', [id]) as Promise<SeedView>,
       beginTask: (t_) => t.call('agents.beginTask', [t_]) as Promise<TaskAnswer>,
       answer: (in_) => t.call('agents.answer', [in_]) as Promise<Approval>,
+      undoPreview: (q) => t.call('agents.undoPreview', [q]) as Promise<UndoPlan>,
+      undo: (in_) => t.call('agents.undo', [in_]) as Promise<UndoPlan>,
+      redo: (in_) => t.call('agents.redo', [in_]) as Promise<UndoPlan>,
     },
     security: {
       auditState: () => t.call('security.auditState', []) as Promise<AuditState>,

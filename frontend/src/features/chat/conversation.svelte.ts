@@ -11,6 +11,7 @@ import type {
 	SessionView,
 	StepView,
 	Submit,
+	UndoState,
 } from '../../kernel/api.gen';
 import { failureOf, type Event, type Failure } from '../../kernel/transport';
 import { i18n } from '../../ui/i18n/index.svelte';
@@ -177,6 +178,9 @@ export class Conversation {
 				break;
 			case 'change':
 				this.#change(e.data as ChangeSummary);
+				break;
+			case 'undo':
+				this.#view(run, (v) => ({ ...v, undo: e.data as UndoState }));
 				break;
 			case 'queue':
 				this.queued = (e.data as Queued[] | undefined) ?? [];

@@ -556,6 +556,7 @@ function conversations(w: World, speech: Speech): void {
 	);
 	w.runs.push({
 		run: doneRun,
+		undo: { undo: 2, redo: 0 },
 		changes: changes.map((c) => ({ ...c })),
 		steps: [
 			makeStep({

@@ -14,6 +14,7 @@ export function makeStorage(): Storage {
 		{ id: 'spare', bytes: 4.4 * MB, files: 0 },
 		{ id: 'attachments', bytes: 6.3 * MB, files: 14 },
 		{ id: 'workspace', bytes: 0.4 * MB, files: 38 },
+		{ id: 'undo', bytes: 8.2 * MB, files: 460 },
 		{ id: 'files', bytes: 0, files: 0 },
 		{ id: 'settings', bytes: 2_300, files: 4 },
 		{ id: 'keys', bytes: 900, files: 2 },

@@ -13,6 +13,9 @@ import type {
 	StepView,
 	Submit,
 	TestReport,
+	UndoInput,
+	UndoPlan,
+	UndoQuery,
 } from '../api.gen';
 import { Failure, type Event, type Link, type Transport } from '../transport';
 import { agentsScene, FakeAgents, manyAgents } from './agents';
@@ -34,6 +37,7 @@ import {
 } from './data';
 import { FakeInbox, foundScene, manyEnds } from './inbox';
 import { setFallbacks } from './fallbacks';
+import { FakeUndo } from './undo';
 import { costCalls, limitScene } from './costs';
 import { emptyPart, FakeFiles, makeStorage } from './storage';
 import { askScene, planScene, seedsOf } from './task';
@@ -87,6 +91,7 @@ export class FakeTransport implements Transport {
 	#answered = new Map<string, (a: Approval) => void>();
 	#discarded = new Map<string, Session>();
 	#storage = makeStorage();
+	#undo = new FakeUndo();
 	#inbox: FakeInbox;
 	#agents: FakeAgents;
 	#audit: FakeAudit;
@@ -385,6 +390,9 @@ export class FakeTransport implements Transport {
 					{ session_id: q.session_id },
 				);
 		},
+		'agents.undoPreview': (q: UndoQuery) => this.#undo.preview(this.world, q),
+		'agents.undo': (q: UndoInput) => this.#goBack(q, false),
+		'agents.redo': (q: UndoInput) => this.#goBack(q, true),
 		'agents.changes': (rid: string) => this.world.changes.filter((c) => c.run_id === rid),
 		'security.approvals': (q: { state?: string }) =>
 			this.world.approvals.filter((a) => !q.state || a.state === q.state),
@@ -545,6 +553,13 @@ export class FakeTransport implements Transport {
 			this.#kept[key] = value;
 		},
 	};
+
+	#goBack(q: UndoInput, redo: boolean): UndoPlan {
+		const plan = this.#undo.apply(this.world, q, redo);
+		const v = this.world.runs.find((r) => r.run.id === q.run_id);
+		if (v) this.emit('undo', v.undo, { run_id: q.run_id, session_id: v.run.session_id });
+		return plan;
+	}
 
 	#approval(aid: string): Approval {
 		const a = this.world.approvals.find((x) => x.id === aid);

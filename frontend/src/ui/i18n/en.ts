@@ -6,6 +6,7 @@ import { data } from './data.en';
 import { frame } from './frame.en';
 import { inbox } from './inbox.en';
 import { limits } from './limits.en';
+import { undo } from './undo.en';
 import { suggest } from './suggest.en';
 import { quick } from './quick.en';
 import { task } from './task.en';
@@ -28,6 +29,7 @@ export const en = {
 	...frame,
 	...inbox,
 	...limits,
+	undo,
 	...suggest,
 	...quick,
 	...task,

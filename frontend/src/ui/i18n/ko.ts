@@ -7,6 +7,7 @@ import type { Dictionary } from './en';
 import { frame } from './frame.ko';
 import { inbox } from './inbox.ko';
 import { limits } from './limits.ko';
+import { undo } from './undo.ko';
 import { suggest } from './suggest.ko';
 import { quick } from './quick.ko';
 import { task } from './task.ko';
@@ -22,6 +23,7 @@ export const ko: Dictionary = {
 	...frame,
 	...inbox,
 	...limits,
+	undo,
 	...suggest,
 	...quick,
 	...task,

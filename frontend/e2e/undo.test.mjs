@@ -1,0 +1,87 @@
+// Undo on the real kernel: an agent writes two files and a command a third, the person changes one of them.
+import AxeBuilder from '@axe-core/playwright';
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { begin, binary, oxios, visit } from './oxios.mjs';
+import { browser } from './serve.mjs';
+
+const skip = binary ? false : 'OXIOS_BIN names no binary';
+const script = join(dirname(fileURLToPath(import.meta.url)), 'testdata', 'undo.toml');
+let o, chrome, page, errors;
+
+const at = (name) => join(o.folder, name);
+const text = (name) => readFileSync(at(name), 'utf8');
+const dialog = () => page.getByRole('dialog');
+
+async function axe() {
+	const { violations } = await new AxeBuilder({ page }).analyze();
+	assert.deepEqual(
+		violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.html.slice(0, 160)}`)),
+		[],
+	);
+}
+
+describe('undo', { skip }, () => {
+	before(async () => {
+		o = await oxios(script);
+		await o.writeConfig(o.config.replace('keyring', 'mode = "autonomous"\nkeyring'));
+		chrome = await browser();
+		({ page, errors } = await visit(chrome, await o.serve()));
+		await begin(page);
+	});
+	after(async () => {
+		await chrome?.close();
+		await o?.end();
+	});
+	afterEach(() => assert.deepEqual(errors, [], 'errors in the page'));
+
+	it('puts back what is as the run left it, tells the conflict, and brings it again', async () => {
+		writeFileSync(at('notes.md'), 'mine\n');
+		writeFileSync(at('list.txt'), 'unsorted\n');
+		const message = page.getByRole('textbox', { name: 'Message', exact: true });
+		await message.fill('Tidy the files in this folder: write notes.md and sort list.txt');
+		await message.press('Enter');
+
+		const undo = page.getByRole('button', { name: 'Undo 3 files…' });
+		await undo.waitFor();
+		assert.equal(text('list.txt'), 'sorted\n');
+		writeFileSync(at('new.md'), 'mine now\n');
+		await undo.click();
+		await dialog().getByText('2 of 3 files go back to how they were before the run.').waitFor();
+		await dialog().getByText('Not as the run left them').waitFor();
+		await dialog().getByText('It was changed after the run, by you or by another program.').waitFor();
+		await dialog().getByRole('button', { name: 'Show the difference of notes.md' }).click();
+		await dialog().getByRole('group', { name: 'notes.md', exact: true }).getByText('by the agent').waitFor();
+		await axe();
+		await dialog().getByRole('button', { name: 'Undo 2 files' }).click();
+		await dialog().waitFor({ state: 'hidden' });
+		assert.equal(text('notes.md'), 'mine\n');
+		assert.equal(text('list.txt'), 'unsorted\n');
+		assert.equal(text('new.md'), 'mine now\n');
+		await page.getByRole('button', { name: 'Redo 2 files…' }).click();
+		await dialog().getByRole('button', { name: 'Redo 2 files' }).click();
+		await dialog().waitFor({ state: 'hidden' });
+		assert.equal(text('notes.md'), 'by the agent\n');
+		assert.equal(text('list.txt'), 'sorted\n');
+		assert.equal(text('new.md'), 'mine now\n');
+	});
+
+	it('puts back one file of the panel, and a conflict that the person decided', async () => {
+		await page.getByRole('button', { name: 'Review', exact: true }).click();
+		await page.getByRole('button', { name: 'Undo new.md' }).press('Enter');
+		const choice = dialog().getByRole('radiogroup', { name: 'What happens to new.md' });
+		await choice.getByText('Restore').click();
+		await dialog().getByText('What is there now is kept first').waitFor();
+		await dialog().getByRole('button', { name: 'Undo 1 file' }).click();
+		await dialog().waitFor({ state: 'hidden' });
+		assert.equal(existsSync(at('new.md')), false);
+		assert.equal(text('notes.md'), 'by the agent\n');
+		await page.getByRole('button', { name: 'Redo 1 file…' }).click();
+		await dialog().getByRole('button', { name: 'Redo 1 file' }).click();
+		await dialog().waitFor({ state: 'hidden' });
+		assert.equal(text('new.md'), 'mine now\n');
+	});
+});

@@ -1,0 +1,90 @@
+import type { Kernel, UndoFile, UndoPlan } from '../../kernel/api.gen';
+import { failureOf, type Failure } from '../../kernel/transport';
+
+/** Group is a heading and the files under it. */
+export interface Group {
+	status: 'ready' | 'conflict' | 'impossible' | 'done' | 'left';
+	files: UndoFile[];
+}
+
+const order = ['ready', 'conflict', 'left', 'impossible', 'done'] as const;
+
+/** groupsOf puts the files of a plan under their headings: first what happens, then what a person decides. */
+export function groupsOf(plan: UndoPlan): Group[] {
+	return order
+		.map((status) => ({ status, files: plan.files.filter((f) => f.status === status) }))
+		.filter((g) => g.files.length > 0);
+}
+
+/** Undoing is one undo or redo: what it would do, what the person decides, and what came of it. */
+export class Undoing {
+	plan = $state.raw<UndoPlan>();
+	failure = $state.raw<Failure>();
+	busy = $state(false);
+	/** over says that the plan shows what was done. */
+	over = $state(false);
+	/** forced are the conflicts that are put back all the same. */
+	forced = $state.raw<string[]>([]);
+
+	readonly runID: string;
+	readonly redo: boolean;
+	#paths?: string[];
+	#kernel: Kernel;
+
+	groups = $derived(this.plan ? groupsOf(this.plan) : []);
+	/** count is how many files change; folders count where there are no files. */
+	count = $derived.by(() => {
+		const goes = (this.plan?.files ?? []).filter((f) => f.status === 'ready' || this.forced.includes(f.path));
+		return goes.filter((f) => !f.folder).length || goes.length;
+	});
+	all = $derived.by(() => {
+		const open = (this.plan?.files ?? []).filter((f) => f.status !== 'done');
+		return open.filter((f) => !f.folder).length || open.length;
+	});
+
+	constructor(kernel: Kernel, runID: string, redo: boolean, paths?: string[]) {
+		this.#kernel = kernel;
+		this.runID = runID;
+		this.redo = redo;
+		this.#paths = paths;
+	}
+
+	async load(): Promise<void> {
+		this.failure = undefined;
+		try {
+			this.plan = await this.#kernel.agents.undoPreview({ run_id: this.runID, redo: this.redo, paths: this.#paths });
+			// What was decided holds for what was shown.
+			this.forced = [];
+		} catch (e) {
+			this.failure = failureOf(e);
+		}
+	}
+
+	choose(path: string, restore: boolean): void {
+		const rest = this.forced.filter((p) => p !== path);
+		this.forced = restore ? [...rest, path] : rest;
+	}
+
+	/** apply does exactly what is shown. It reports how many files were put back, or undefined when none could be. */
+	async apply(): Promise<number | undefined> {
+		if (!this.plan || this.busy) return undefined;
+		this.busy = true;
+		this.failure = undefined;
+		try {
+			const count = this.count;
+			const call = this.redo ? this.#kernel.agents.redo : this.#kernel.agents.undo;
+			const done = await call({ run_id: this.runID, paths: this.#paths, force: this.forced, hash: this.plan.hash });
+			this.plan = done;
+			this.over = true;
+			const left = done.files.filter((f) => f.status === 'left');
+			return count - (left.filter((f) => !f.folder).length || left.length);
+		} catch (e) {
+			const failure = failureOf(e);
+			if (failure.code === 'conflict') await this.load(); // it is shown as it is now
+			this.failure = failure;
+			return undefined;
+		} finally {
+			this.busy = false;
+		}
+	}
+}

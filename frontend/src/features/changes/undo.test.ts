@@ -1,0 +1,101 @@
+import { expect, it } from 'vitest';
+import type { Kernel, UndoFile, UndoInput, UndoPlan, UndoQuery } from '../../kernel/api.gen';
+import { Failure } from '../../kernel/transport';
+import { groupsOf, Undoing } from './undo.svelte';
+
+const file = (path: string, status: string, more: Partial<UndoFile> = {}): UndoFile => ({
+	path,
+	does: 'restores',
+	status,
+	size: 1,
+	added: 1,
+	removed: 1,
+	binary: false,
+	...more,
+});
+
+function plan(...files: UndoFile[]): UndoPlan {
+	return { run_id: 'r', redo: false, files, ready: 0, conflicts: 0, impossible: 0, hash: `hash of ${files.length}` };
+}
+
+/** kernel answers previews with the plans in turn, and an undo with what apply says. */
+function kernel(plans: UndoPlan[], apply: (q: UndoInput) => UndoPlan) {
+	const asked: UndoQuery[] = [];
+	const agents = {
+		undoPreview: (q: UndoQuery) => {
+			asked.push(q);
+			return Promise.resolve(plans[Math.min(asked.length, plans.length) - 1]!);
+		},
+		undo: (q: UndoInput) => new Promise((yes) => yes(apply(q))),
+		redo: (q: UndoInput) => new Promise((yes) => yes(apply({ ...q, hash: `redo ${q.hash}` }))),
+	};
+	return { asked, kernel: { agents } as unknown as Kernel };
+}
+
+it('files stand under what happens to them, what is decided after what is done', () => {
+	const groups = groupsOf(
+		plan(file('a', 'conflict'), file('b', 'ready'), file('c', 'impossible'), file('d', 'ready'), file('e', 'done')),
+	);
+	expect(groups.map((g) => `${g.status} ${g.files.map((f) => f.path).join('')}`)).toEqual([
+		'ready bd',
+		'conflict a',
+		'impossible c',
+		'done e',
+	]);
+});
+
+it('what was shown is done, with the conflicts that the person decided', async () => {
+	const shown = plan(
+		file('a', 'ready'),
+		file('dir', 'ready', { folder: true }),
+		file('mine', 'conflict', { forces: true }),
+		file('other', 'conflict', { forces: true }),
+	);
+	const sent: UndoInput[] = [];
+	const k = kernel([shown], (q) => {
+		sent.push(q);
+		return plan(...shown.files.map((f) => ({ ...f, status: f.path === 'other' ? 'conflict' : 'done' })));
+	});
+	const u = new Undoing(k.kernel, 'r', false, ['x']);
+	await u.load();
+	expect([u.count, u.all]).toEqual([1, 3]);
+	u.choose('mine', true);
+	u.choose('other', true);
+	u.choose('other', false);
+	expect(u.count).toBe(2);
+	expect(await u.apply()).toBe(2);
+	expect(sent).toEqual([{ run_id: 'r', paths: ['x'], force: ['mine'], hash: 'hash of 4' }]);
+	expect(u.over).toBe(true);
+});
+
+it('what is other than it was shown is shown anew, and nothing that was decided before holds', async () => {
+	const k = kernel(
+		[plan(file('a', 'conflict', { forces: true })), plan(file('a', 'ready'), file('b', 'ready'))],
+		() => {
+			throw new Failure({ code: 'conflict', message: 'Something has changed since this was shown.' });
+		},
+	);
+	const u = new Undoing(k.kernel, 'r', false);
+	await u.load();
+	u.choose('a', true);
+	expect(await u.apply()).toBeUndefined();
+	expect(u.plan?.files.length).toBe(2);
+	expect(u.forced).toEqual([]);
+	expect(u.failure?.code).toBe('conflict');
+	expect(u.over).toBe(false);
+});
+
+it('a redo asks for a redo, and tells what was left', async () => {
+	const shown = plan(file('a', 'ready'), file('b', 'ready'));
+	let hash = '';
+	const k = kernel([shown], (q) => {
+		hash = q.hash ?? '';
+		return plan(file('a', 'done'), file('b', 'left'));
+	});
+	const u = new Undoing(k.kernel, 'r', true);
+	await u.load();
+	expect(k.asked[0]?.redo).toBe(true);
+	expect(await u.apply()).toBe(1);
+	expect(hash).toBe('redo hash of 2');
+	expect(u.groups.map((g) => g.status)).toEqual(['left', 'done']);
+});

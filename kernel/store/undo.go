@@ -1,0 +1,259 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// FileMark is what one step did, or was about to do, to one path.
+type FileMark struct {
+	N      int64
+	RunID  string
+	StepID string
+	Path   string // absolute
+	Before string // a state in words
+	After  string
+	Unsure bool // somebody else may have done it
+	At     time.Time
+}
+
+// The states of an [UndoMove].
+const (
+	MoveOpen = "open"
+	MoveDone = "done"
+	MoveLeft = "left" // it was not made: something else was there
+)
+
+// UndoMove is one path of one undo or redo.
+type UndoMove struct {
+	OpID    string
+	N       int
+	RunID   string
+	Redo    bool
+	Path    string // absolute
+	Was     string // a state in words
+	Becomes string
+	Temp    string
+	State   string
+	At      time.Time
+}
+
+// UndoCommand is a command whose changes are not found yet.
+type UndoCommand struct {
+	ID, RunID, StepID, Folder string
+	At                        time.Time
+}
+
+// AddFileMarks writes down what is about to be done, and fills in the numbers.
+func (s *Store) AddFileMarks(tx *Tx, marks []FileMark) error {
+	for i, m := range marks {
+		res, err := tx.Exec("INSERT INTO file_marks (run_id, step_id, path, before, after, unsure, at) VALUES (?,?,?,?,?,?,?)",
+			m.RunID, m.StepID, m.Path, m.Before, m.After, m.Unsure, Millis(s.now()))
+		if err != nil {
+			return err
+		}
+		if marks[i].N, err = res.LastInsertId(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SetFileMark corrects how something was left, once it is known.
+func (s *Store) SetFileMark(tx *Tx, n int64, after string) error {
+	_, err := tx.Exec("UPDATE file_marks SET after = ? WHERE n = ?", after, n)
+	return err
+}
+
+// RemoveFileMark takes back what was not done.
+func (s *Store) RemoveFileMark(tx *Tx, n int64) error {
+	_, err := tx.Exec("DELETE FROM file_marks WHERE n = ?", n)
+	return err
+}
+
+const markColumns = "n, run_id, step_id, path, before, after, unsure, at"
+
+// FileMarks returns what a run did, in the order in which it was done.
+func (s *Store) FileMarks(ctx context.Context, runID string) ([]FileMark, error) {
+	return s.fileMarks(ctx, "SELECT "+markColumns+" FROM file_marks WHERE run_id = ? ORDER BY n", runID)
+}
+
+// FileMarksSince returns what was done since a moment, by whatever run.
+func (s *Store) FileMarksSince(ctx context.Context, since time.Time) ([]FileMark, error) {
+	return s.fileMarks(ctx, "SELECT "+markColumns+" FROM file_marks WHERE at >= ? ORDER BY n", Millis(since))
+}
+
+// FileMarksAfter returns what other runs did to some paths after a run did its
+// last thing to them.
+func (s *Store) FileMarksAfter(ctx context.Context, runID string, paths []string) ([]FileMark, error) {
+	list, err := json.Marshal(paths)
+	if err != nil {
+		return nil, err
+	}
+	return s.fileMarks(ctx, "SELECT "+markColumns+` FROM file_marks m WHERE path IN (SELECT value FROM json_each(?)) AND run_id <> ?
+		AND n > (SELECT max(n) FROM file_marks o WHERE o.run_id = ? AND o.path = m.path) ORDER BY n`, string(list), runID, runID)
+}
+
+func (s *Store) fileMarks(ctx context.Context, query string, args ...any) ([]FileMark, error) {
+	var all []FileMark
+	err := s.Read(ctx, func(tx *Tx) error {
+		rows, err := tx.Query(query, args...)
+		if err != nil {
+			return err
+		}
+		for rows.Next() {
+			var m FileMark
+			var at int64
+			if err := rows.Scan(&m.N, &m.RunID, &m.StepID, &m.Path, &m.Before, &m.After, &m.Unsure, &at); err != nil {
+				return err
+			}
+			m.At = FromMillis(at)
+			all = append(all, m)
+		}
+		return rows.Err()
+	})
+	return all, err
+}
+
+// MarkedRuns says of how many paths of some runs something was written down, by run.
+func (s *Store) MarkedRuns(ctx context.Context, runIDs []string) (map[string]int, error) {
+	ids, err := json.Marshal(runIDs)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]int{}
+	err = s.Read(ctx, func(tx *Tx) error {
+		rows, err := tx.Query("SELECT run_id, count(DISTINCT path) FROM file_marks WHERE run_id IN (SELECT value FROM json_each(?)) GROUP BY run_id", string(ids))
+		if err != nil {
+			return err
+		}
+		for rows.Next() {
+			var id string
+			var n int
+			if err := rows.Scan(&id, &n); err != nil {
+				return err
+			}
+			out[id] = n
+		}
+		return rows.Err()
+	})
+	return out, err
+}
+
+// AddUndoMoves writes down an undo or redo before its first move is made.
+func (s *Store) AddUndoMoves(tx *Tx, moves []UndoMove) error {
+	for _, m := range moves {
+		if _, err := tx.Exec("INSERT INTO undo_moves (op_id, n, run_id, redo, path, was, becomes, temp, state, at) VALUES (?,?,?,?,?,?,?,?,?,?)",
+			m.OpID, m.N, m.RunID, m.Redo, m.Path, m.Was, m.Becomes, m.Temp, MoveOpen, Millis(s.now())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CloseUndoMoves writes down what came of moves: the state by number.
+func (s *Store) CloseUndoMoves(tx *Tx, op string, states map[int]string) error {
+	for n, state := range states {
+		if _, err := tx.Exec("UPDATE undo_moves SET state = ? WHERE op_id = ? AND n = ?", state, op, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// UndoMoves returns what was undone and redone of a run, in its order; for "" what
+// is open, of all runs.
+func (s *Store) UndoMoves(ctx context.Context, runID string) ([]UndoMove, error) {
+	const columns = "SELECT op_id, n, run_id, redo, path, was, becomes, temp, state, at FROM undo_moves WHERE "
+	query, args := columns+"run_id = ? ORDER BY op_id, n", []any{runID} // the ids of operations grow with time
+	if runID == "" {
+		query, args = columns+"state = 'open' ORDER BY op_id, n", nil
+	}
+	var all []UndoMove
+	err := s.Read(ctx, func(tx *Tx) error {
+		rows, err := tx.Query(query, args...)
+		if err != nil {
+			return err
+		}
+		for rows.Next() {
+			var m UndoMove
+			var at int64
+			if err := rows.Scan(&m.OpID, &m.N, &m.RunID, &m.Redo, &m.Path, &m.Was, &m.Becomes, &m.Temp, &m.State, &at); err != nil {
+				return err
+			}
+			m.At = FromMillis(at)
+			all = append(all, m)
+		}
+		return rows.Err()
+	})
+	return all, err
+}
+
+// BeginUndoCommand writes down that a command is at work.
+func (s *Store) BeginUndoCommand(tx *Tx, c UndoCommand) error {
+	_, err := tx.Exec("INSERT INTO undo_commands (id, run_id, step_id, folder, started_at) VALUES (?,?,?,?,?)", c.ID, c.RunID, c.StepID, c.Folder, Millis(s.now()))
+	return err
+}
+
+// EndUndoCommand writes down that the changes of a command were found.
+func (s *Store) EndUndoCommand(tx *Tx, id string) error {
+	_, err := tx.Exec("DELETE FROM undo_commands WHERE id = ?", id)
+	return err
+}
+
+// UndoCommands returns the commands whose changes are not found yet.
+func (s *Store) UndoCommands(ctx context.Context) ([]UndoCommand, error) {
+	var all []UndoCommand
+	err := s.Read(ctx, func(tx *Tx) error {
+		rows, err := tx.Query("SELECT id, run_id, step_id, folder, started_at FROM undo_commands ORDER BY started_at, id")
+		if err != nil {
+			return err
+		}
+		for rows.Next() {
+			var c UndoCommand
+			var at int64
+			if err := rows.Scan(&c.ID, &c.RunID, &c.StepID, &c.Folder, &at); err != nil {
+				return err
+			}
+			c.At = FromMillis(at)
+			all = append(all, c)
+		}
+		return rows.Err()
+	})
+	return all, err
+}
+
+// UndoStates returns every state that an undo or a redo may need, in words, and
+// the runs that have one.
+func (s *Store) UndoStates(ctx context.Context) (states []string, runs map[string]bool, err error) {
+	runs = map[string]bool{}
+	err = s.Read(ctx, func(tx *Tx) error {
+		rows, err := tx.Query(`SELECT run_id, before FROM file_marks UNION SELECT run_id, after FROM file_marks
+			UNION SELECT run_id, was FROM undo_moves UNION SELECT run_id, becomes FROM undo_moves`)
+		if err != nil {
+			return err
+		}
+		for rows.Next() {
+			var run, state string
+			if err := rows.Scan(&run, &state); err != nil {
+				return err
+			}
+			runs[run] = true
+			states = append(states, state)
+		}
+		return rows.Err()
+	})
+	return states, runs, err
+}
+
+// DropUndo forgets what runs did that have ended before a moment: it cannot be
+// undone any more.
+func (s *Store) DropUndo(tx *Tx, before time.Time) error {
+	for _, query := range []string{"DELETE FROM undo_moves WHERE state <> 'open' AND ", "DELETE FROM file_marks WHERE "} {
+		if _, err := tx.Exec(query+"run_id IN (SELECT id FROM runs WHERE ended_at < ?)", Millis(before)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,329 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path"
+	"slices"
+	"strings"
+
+	"oxios/kernel/event"
+	"oxios/kernel/security"
+	"oxios/kernel/store"
+	"oxios/kernel/sys"
+	"oxios/kernel/undo"
+)
+
+// UndoQuery asks what an undo or a redo would do.
+type UndoQuery struct {
+	RunID string   `json:"run_id"` // or its pid
+	Redo  bool     `json:"redo,omitempty"`
+	Paths []string `json:"paths,omitempty"` // only these, and what lies below them; none for all
+}
+
+// UndoInput undoes or redoes what a preview showed.
+type UndoInput struct {
+	RunID string   `json:"run_id"` // or its pid
+	Paths []string `json:"paths,omitempty"`
+	Force []string `json:"force,omitempty"` // paths in conflict that are put back all the same; what is there is kept first
+	Hash  string   `json:"hash"`            // of the preview
+}
+
+// UndoPreview says what an undo or a redo of a run would do, with the difference
+// for each file. Nothing is changed.
+func (a *AgentsAPI) UndoPreview(ctx context.Context, q UndoQuery) (UndoPlan, error) {
+	return guard(ctx, a.caller, action{call: "agents.undoPreview", resource: "run:" + q.RunID}, func(ctx context.Context) (UndoPlan, error) {
+		run, err := a.k.undoable(ctx, q.RunID)
+		if err != nil {
+			return UndoPlan{}, err
+		}
+		return a.k.undos.plan(ctx, run, q.Redo, q.Paths)
+	})
+}
+
+// Undo puts back what a run changed, created and deleted, as its preview showed.
+// A file that is not as the run left it is never touched, unless Force names it. It
+// can be redone.
+func (a *AgentsAPI) Undo(ctx context.Context, in UndoInput) (UndoPlan, error) {
+	return a.goBack(ctx, "agents.undo", in, false)
+}
+
+// Redo takes an undo back, by the same rules.
+func (a *AgentsAPI) Redo(ctx context.Context, in UndoInput) (UndoPlan, error) {
+	return a.goBack(ctx, "agents.redo", in, true)
+}
+
+func (a *AgentsAPI) goBack(ctx context.Context, call string, in UndoInput, redo bool) (UndoPlan, error) {
+	meta := map[string]any{"paths": len(in.Paths), "force": in.Force, "hash": in.Hash}
+	return guard(ctx, a.caller, action{call: call, resource: "run:" + in.RunID, meta: meta}, func(ctx context.Context) (UndoPlan, error) {
+		run, err := a.k.undoable(ctx, in.RunID)
+		if err != nil {
+			return UndoPlan{}, err
+		}
+		return a.k.undos.goBack(ctx, run, in, redo)
+	})
+}
+
+// undoable finds a run whose changes may be looked at: one that has ended, with
+// the commands that it left in the background.
+func (k *Kernel) undoable(ctx context.Context, id string) (Run, error) {
+	id, err := k.runID(ctx, id)
+	if err != nil {
+		return Run{}, err
+	}
+	run, err := k.run(ctx, id)
+	if err != nil {
+		return run, err
+	}
+	if !run.State.Ended() {
+		return run, sys.Errorf(sys.CodeBusy, "That run has not ended. Nothing was changed.").WithHint("Stop it first, or wait for its end.")
+	}
+	for _, j := range k.cmds.list(&caller{k: k, who: sys.Person("")}) {
+		if j.RunID == id && j.Running {
+			return run, sys.Errorf(sys.CodeBusy, "A command that this run began is still at work in the background. Nothing was changed.").WithHint("Stop it first.")
+		}
+	}
+	return run, nil
+}
+
+func (u *undos) goBack(ctx context.Context, run Run, in UndoInput, redo bool) (UndoPlan, error) {
+	u.one.Lock()
+	defer u.one.Unlock()
+	plan, err := u.plan(ctx, run, redo, in.Paths)
+	if err != nil {
+		return plan, err
+	}
+	if plan.Hash != in.Hash {
+		return plan, sys.Errorf(sys.CodeConflict, "Something has changed since this was shown. Nothing was changed.").WithHint("Look at it again.")
+	}
+	for _, path := range in.Force {
+		i := slices.IndexFunc(plan.Files, func(f UndoFile) bool { return f.Path == path })
+		if i < 0 || !plan.Files[i].Forces {
+			return plan, sys.Errorf(sys.CodeInvalid, "%s is no conflict that can be decided. Nothing was changed.", path)
+		}
+		plan.Files[i].Status = UndoReady
+	}
+	op := sys.NewID()
+	moves := movesOf(run, op, redo, plan.Files)
+	if len(moves) == 0 {
+		return plan, nil
+	}
+	// What was shown is done whether or not somebody still waits for it.
+	ctx = context.WithoutCancel(ctx)
+	u.objects.Clearing.RLock()
+	err = u.keepPresent(run, plan.Files)
+	if err == nil {
+		err = u.k.store.Write(ctx, func(tx *store.Tx) error { return u.k.store.AddUndoMoves(tx, moves) })
+	}
+	u.objects.Clearing.RUnlock()
+	if err != nil {
+		return plan, notRecorded(err)
+	}
+	why := u.make(ctx, run, moves, undo.Mover.Apply)
+	err = u.close(ctx, run, moves)
+	u.tell(&plan, moves, why)
+	return plan, err
+}
+
+// keepPresent puts what is about to be replaced into the store, whoever wrote it.
+func (u *undos) keepPresent(run Run, files []UndoFile) error {
+	for _, f := range files {
+		if f.Status != UndoReady || f.now.Kind != undo.File && f.now.Kind != undo.Link {
+			continue
+		}
+		dir, rel := where(run.Folder, f.path)
+		root, err := security.OpenRoot(dir)
+		if err == nil {
+			err = undo.Keep(u.objects, root, rel, f.now)
+			root.Close()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// movesOf puts what is to be done into an order in which it can be done: what goes
+// goes first, folders come before what is in them.
+func movesOf(run Run, op string, redo bool, files []UndoFile) []store.UndoMove {
+	type step struct {
+		path         string
+		was, becomes undo.State
+		rank         int
+	}
+	absent := undo.State{Kind: undo.Absent}
+	var steps []step
+	for _, f := range files {
+		if f.Status != UndoReady {
+			continue
+		}
+		was, becomes := f.now, f.becomes
+		if was.Kind != undo.Absent && becomes.Kind != undo.Absent && (was.Kind == undo.Folder) != (becomes.Kind == undo.Folder) {
+			rank := 0
+			if was.Kind == undo.Folder {
+				rank = 1
+			}
+			steps = append(steps, step{f.path, was, absent, rank})
+			was = absent
+		}
+		rank := 3
+		switch {
+		case becomes.Kind == undo.Absent && was.Kind == undo.Folder:
+			rank = 1
+		case becomes.Kind == undo.Absent:
+			rank = 0
+		case becomes.Kind == undo.Folder:
+			rank = 2
+		}
+		steps = append(steps, step{f.path, was, becomes, rank})
+	}
+	slices.SortStableFunc(steps, func(a, b step) int {
+		if a.rank == 1 && b.rank == 1 {
+			return strings.Compare(b.path, a.path) // the deepest first
+		}
+		return cmp.Or(a.rank-b.rank, strings.Compare(a.path, b.path))
+	})
+	moves := make([]store.UndoMove, len(steps))
+	for i, s := range steps {
+		moves[i] = store.UndoMove{
+			OpID: op, N: i, RunID: run.ID, Redo: redo, Path: s.path, Was: s.was.String(), Becomes: s.becomes.String(), Temp: ".oxios-" + op + "-" + sys.NewID()[24:], State: store.MoveOpen,
+		}
+	}
+	return moves
+}
+
+// make makes moves, each as far as it can be made, and says what hindered the
+// others, by path.
+func (u *undos) make(ctx context.Context, run Run, moves []store.UndoMove, how func(undo.Mover, undo.Move) error) map[string]error {
+	why := map[string]error{}
+	mover := undo.Mover{Objects: u.objects}
+	roots := map[string]*security.Root{}
+	defer func() {
+		for _, r := range roots {
+			r.Close()
+		}
+	}()
+	for i := range moves {
+		m := &moves[i]
+		m.State = store.MoveLeft
+		if why[m.Path] != nil {
+			continue // the first half of it was not made
+		}
+		err := func() error {
+			dir, rel := where(run.Folder, m.Path)
+			root := roots[dir]
+			if root == nil {
+				var err error
+				if root, err = security.OpenRoot(dir); err != nil {
+					return err
+				}
+				roots[dir] = root
+			}
+			was, err := undo.Parse(m.Was)
+			if err != nil {
+				return err
+			}
+			becomes, err := undo.Parse(m.Becomes)
+			if err != nil {
+				return err
+			}
+			defer u.k.cmds.lockFile(m.Path)()
+			return how(mover, undo.Move{Root: root, Rel: rel, Was: was, Becomes: becomes, Temp: path.Join(path.Dir(rel), m.Temp)})
+		}()
+		if err != nil {
+			why[m.Path] = err
+			if !errors.Is(err, undo.ErrForeign) && !errors.Is(err, undo.ErrNotEmpty) {
+				u.k.log.WarnContext(ctx, "A file could not be put back", "run_id", run.ID, "error", err)
+			}
+			continue
+		}
+		m.State = store.MoveDone
+	}
+	return why
+}
+
+// close writes down what came of moves.
+func (u *undos) close(ctx context.Context, run Run, moves []store.UndoMove) error {
+	states := map[int]string{}
+	for _, m := range moves {
+		states[m.N] = m.State
+	}
+	err := u.k.store.Write(ctx, func(tx *store.Tx) error { return u.k.store.CloseUndoMoves(tx, moves[0].OpID, states) })
+	if err != nil {
+		return err
+	}
+	u.sealed(ctx, run)
+	return nil
+}
+
+// sealed seals what a run did, and tells the faces what of it can be undone.
+func (u *undos) sealed(ctx context.Context, run Run) {
+	err := u.seal(ctx, run.ID)
+	if err == nil {
+		var s *UndoState
+		if s, err = u.k.undoState(ctx, run.ID); err == nil && s != nil {
+			u.k.publish(event.UndoChanged, scope{runID: run.ID, sessionID: run.SessionID}, *s)
+		}
+	}
+	if err != nil {
+		u.k.log.WarnContext(ctx, "Could not seal what a run did", "run_id", run.ID, "error", err)
+	}
+}
+
+// tell puts what came of each file into the plan.
+func (u *undos) tell(plan *UndoPlan, moves []store.UndoMove, why map[string]error) {
+	made := map[string]string{}
+	for _, m := range moves {
+		if made[m.Path] != store.MoveLeft {
+			made[m.Path] = m.State
+		}
+	}
+	plan.Ready = 0
+	for i := range plan.Files {
+		f := &plan.Files[i]
+		switch made[f.path] {
+		case store.MoveDone:
+			f.Status, f.Why, f.WhyKO = UndoDone, "", ""
+			plan.Ready++
+		case store.MoveLeft:
+			var w sys.Words
+			switch err := why[f.path]; {
+			case errors.Is(err, undo.ErrForeign):
+				w = sys.Say("It was changed in this moment, and stays as it is.")
+			case errors.Is(err, undo.ErrNotEmpty):
+				w = sys.Say("The folder stays: other things are in it.")
+			default:
+				w = sys.Say("The disk refused it: %v.", err)
+			}
+			f.Status, f.Why, f.WhyKO = UndoLeft, w.EN, w.KO
+		}
+	}
+}
+
+// recover ends the undos that a crash cut off.
+func (u *undos) recover(ctx context.Context) error {
+	open, err := u.k.store.UndoMoves(ctx, "")
+	if err != nil {
+		return err
+	}
+	for len(open) > 0 {
+		n := slices.IndexFunc(open, func(m store.UndoMove) bool { return m.OpID != open[0].OpID })
+		if n < 0 {
+			n = len(open)
+		}
+		moves := open[:n]
+		open = open[n:]
+		run, err := u.k.store.Run(ctx, moves[0].RunID)
+		if err != nil {
+			return err
+		}
+		why := u.make(ctx, run, moves, undo.Mover.Recover)
+		u.k.log.InfoContext(ctx, "Finished an undo that was cut off", "run_id", run.ID, "left", len(why))
+		if err := u.close(ctx, run, moves); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,444 @@
+package kernel
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"oxios/kernel/security"
+	"oxios/kernel/store"
+	"oxios/kernel/sys"
+	"oxios/kernel/undo"
+)
+
+// What an undo or a redo means for a path.
+const (
+	UndoReady      = "ready"      // it is as the run left it
+	UndoConflict   = "conflict"   // it is not: nothing is done unless a person chooses this path
+	UndoImpossible = "impossible" // it cannot be put back
+	UndoDone       = "done"       // it was put back, or is so already
+	UndoLeft       = "left"       // it was not put back: somebody was quicker, or the disk refused
+)
+
+// What happens to a path.
+const (
+	UndoRestores = "restores" // its content or its mode goes back
+	UndoReturns  = "returns"  // it comes back
+	UndoRemoves  = "removes"  // it goes
+)
+
+// UndoFile is what an undo or a redo means for one path.
+type UndoFile struct {
+	Path    string `json:"path"` // below the run's folder, absolute outside of it
+	Does    string `json:"does"` // restores, returns or removes
+	Folder  bool   `json:"folder,omitempty"`
+	Status  string `json:"status"` // ready, conflict, impossible, done or left
+	Why     string `json:"why,omitempty"`
+	WhyKO   string `json:"why_ko,omitempty"`
+	Forces  bool   `json:"forces,omitempty"` // a conflict that a person can decide for
+	Size    int64  `json:"size"`             // bytes that it will have
+	Added   int    `json:"added"`            // lines, from how it is now
+	Removed int    `json:"removed"`
+	Binary  bool   `json:"binary"`
+	Diff    string `json:"diff,omitempty"` // from how it is now to how it will be
+
+	path              string // absolute
+	now, was, becomes undo.State
+}
+
+// UndoPlan is what an undo or a redo of a run would do, or did.
+type UndoPlan struct {
+	RunID      string     `json:"run_id"`
+	Redo       bool       `json:"redo"`
+	Files      []UndoFile `json:"files"`
+	Ready      int        `json:"ready"`
+	Conflicts  int        `json:"conflicts"`
+	Impossible int        `json:"impossible"`
+	Hash       string     `json:"hash"` // of exactly this; [AgentsAPI.Undo] takes it
+}
+
+// UndoState says whether something of a run can be undone or redone.
+type UndoState struct {
+	Undo int `json:"undo"` // files that were not undone, folders where there are no files
+	Redo int `json:"redo"` // files that were undone
+}
+
+// trace is all that happened to a path through one run.
+type trace struct {
+	path          string
+	before, after undo.State // the last stretch in which nobody else wrote
+	mixed         bool       // somebody else wrote between two steps of the run
+	unsure        bool
+	undone        bool
+	at            undo.State // how the last undo or redo left it, when there was one
+	other         undo.State // what that took away
+	moved         bool
+}
+
+// traces returns what a run did to each path, in the order of the first time.
+func traces(marks []store.FileMark, moves []store.UndoMove) ([]*trace, error) {
+	of := map[string]*trace{}
+	var order []*trace
+	for _, m := range marks {
+		before, err := undo.Parse(m.Before)
+		if err != nil {
+			return nil, err
+		}
+		after, err := undo.Parse(m.After)
+		if err != nil {
+			return nil, err
+		}
+		t := of[m.Path]
+		switch {
+		case t == nil:
+			t = &trace{path: m.Path, before: before, after: after, unsure: m.Unsure}
+			of[m.Path] = t
+			order = append(order, t)
+		case t.after != before:
+			t.before, t.after, t.mixed, t.unsure = before, after, true, m.Unsure
+		default:
+			t.after, t.unsure = after, t.unsure || m.Unsure
+		}
+	}
+	op := ""
+	seen := map[string]bool{}
+	for _, m := range moves {
+		t := of[m.Path]
+		if t == nil || m.State != store.MoveDone {
+			continue
+		}
+		was, err := undo.Parse(m.Was)
+		if err != nil {
+			return nil, err
+		}
+		becomes, err := undo.Parse(m.Becomes)
+		if err != nil {
+			return nil, err
+		}
+		if m.OpID != op {
+			op, seen = m.OpID, map[string]bool{}
+		}
+		if !seen[m.Path] { // a path may take two moves: a folder that becomes a file
+			t.other = was
+		}
+		seen[m.Path] = true
+		t.moved, t.undone, t.at = true, !m.Redo, becomes
+	}
+	return slices.DeleteFunc(order, func(t *trace) bool { return t.before == t.after && !t.moved }), nil
+}
+
+// ends are what must be there, and what is put there, for one direction. It
+// reports false when the direction means nothing for this path.
+func (t *trace) ends(redo bool) (was, becomes undo.State, ok bool) {
+	switch {
+	case t.moved:
+		return t.at, t.other, redo == t.undone
+	case redo:
+		return t.before, t.after, false
+	}
+	return t.after, t.before, true
+}
+
+// undoState counts what can be undone and redone of a run.
+func (k *Kernel) undoState(ctx context.Context, runID string) (*UndoState, error) {
+	list, err := k.traces(ctx, runID)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	s := &UndoState{}
+	folders := !slices.ContainsFunc(list, func(t *trace) bool { return !t.folder() })
+	for _, t := range list {
+		if t.folder() && !folders {
+			continue // people count files
+		}
+		if t.undone {
+			s.Redo++
+		} else {
+			s.Undo++
+		}
+	}
+	return s, nil
+}
+
+func (t *trace) folder() bool {
+	return (t.before.Kind == undo.Folder || t.before.Kind == undo.Absent) && (t.after.Kind == undo.Folder || t.after.Kind == undo.Absent)
+}
+
+func (k *Kernel) traces(ctx context.Context, runID string) ([]*trace, error) {
+	marks, err := k.store.FileMarks(ctx, runID)
+	if err != nil || len(marks) == 0 {
+		return nil, err
+	}
+	moves, err := k.store.UndoMoves(ctx, runID)
+	if err != nil {
+		return nil, err
+	}
+	return traces(marks, moves)
+}
+
+// planUndo works out an undo or a redo without doing it. With paths it is about
+// those alone, and what lies below them.
+func (u *undos) plan(ctx context.Context, run Run, redo bool, paths []string) (UndoPlan, error) {
+	p := UndoPlan{RunID: run.ID, Redo: redo, Files: []UndoFile{}}
+	list, err := u.k.traces(ctx, run.ID)
+	if err != nil {
+		return p, err
+	}
+	later, err := u.later(ctx, run.ID, list)
+	if err != nil {
+		return p, err
+	}
+	s := scope{folder: run.Folder}
+	found := make([]bool, len(paths))
+	for _, t := range list {
+		shown := s.relative(t.path)
+		if len(paths) > 0 {
+			i := slices.IndexFunc(paths, func(want string) bool { return security.Within(shown, want) || security.Within(t.path, want) })
+			if i < 0 {
+				continue
+			}
+			found[i] = true
+		}
+		was, becomes, ok := t.ends(redo)
+		if !ok {
+			continue
+		}
+		f, err := u.file(ctx, run, t, was, becomes, later[t.path])
+		if err != nil {
+			return p, err
+		}
+		f.Path = shown
+		p.Files = append(p.Files, f)
+	}
+	if i := slices.Index(found, false); i >= 0 {
+		return p, sys.Errorf(sys.CodeNotFound, "That run did not change %s, as far as Oxios knows. Nothing was changed.", paths[i]).
+			WithHint("`oxios undo RUN --dry-run` lists what it changed.")
+	}
+	u.foldersStay(&p, run)
+	slices.SortStableFunc(p.Files, func(a, b UndoFile) int { return strings.Compare(a.Path, b.Path) })
+	for _, f := range p.Files {
+		switch f.Status {
+		case UndoReady:
+			p.Ready++
+		case UndoConflict:
+			p.Conflicts++
+		case UndoImpossible:
+			p.Impossible++
+		}
+	}
+	p.Hash, err = p.hash()
+	return p, err
+}
+
+// hash binds what a person saw to what is then done.
+func (p UndoPlan) hash() (string, error) {
+	type line struct{ Path, Now, Was, Becomes, Status string }
+	lines := []line{}
+	for _, f := range p.Files {
+		lines = append(lines, line{f.path, f.now.String(), f.was.String(), f.becomes.String(), f.Status})
+	}
+	raw, err := json.Marshal(struct {
+		Run   string
+		Redo  bool
+		Lines []line
+	}{p.RunID, p.Redo, lines})
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:]), err
+}
+
+// later names the runs that wrote to a path after this one did.
+func (u *undos) later(ctx context.Context, runID string, list []*trace) (map[string]string, error) {
+	var paths []string
+	for _, t := range list {
+		paths = append(paths, t.path)
+	}
+	marks, err := u.k.store.FileMarksAfter(ctx, runID, paths)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, m := range marks {
+		if r, err := u.k.store.Run(ctx, m.RunID); err == nil {
+			out[m.Path] = r.Name
+		}
+	}
+	return out, nil
+}
+
+// where is the folder to open for a path of a run, and the path below it.
+func where(folder, abs string) (root, rel string) {
+	for _, f := range []string{realPath(folder), folder} {
+		if rest, err := filepath.Rel(f, abs); err == nil && security.Within(abs, f) {
+			return f, filepath.ToSlash(rest)
+		}
+	}
+	root = filepath.Dir(abs)
+	for !isFolder(root) && root != filepath.Dir(root) {
+		root = filepath.Dir(root)
+	}
+	rest, err := filepath.Rel(root, abs)
+	if err != nil { // never: root lies above it
+		rest = filepath.Base(abs)
+	}
+	return root, filepath.ToSlash(rest)
+}
+
+// file looks at a path and decides what an undo or redo means for it.
+func (u *undos) file(ctx context.Context, run Run, t *trace, was, becomes undo.State, later string) (UndoFile, error) {
+	f := UndoFile{path: t.path, was: was, becomes: becomes, Does: UndoRestores, Size: becomes.Size, Folder: was.Kind == undo.Folder || becomes.Kind == undo.Folder, Status: UndoReady}
+	switch {
+	case becomes.Kind == undo.Absent:
+		f.Does = UndoRemoves
+	case was.Kind == undo.Absent:
+		f.Does = UndoReturns
+	}
+	say := func(status string, w sys.Words) { f.Status, f.Why, f.WhyKO = status, w.EN, w.KO }
+	dir, rel := where(run.Folder, t.path)
+	root, err := security.OpenRoot(dir)
+	if err != nil {
+		say(UndoImpossible, sys.Say("Its folder is not there any more."))
+		return f, nil
+	}
+	defer root.Close()
+	if !undo.Direct(root, rel) {
+		say(UndoImpossible, sys.Say("A folder above it is a link now."))
+		return f, nil
+	}
+	if f.now, err = undo.Look(root, rel); err != nil {
+		say(UndoImpossible, sys.Say("It cannot be read now."))
+		return f, nil
+	}
+	if becomes.Kind == undo.File || becomes.Kind == undo.Link {
+		has := false
+		if becomes.Content != "" {
+			if has, err = u.objects.Has(becomes.Content); err != nil {
+				return f, err
+			}
+		}
+		sameContent := becomes.Kind == undo.File && f.now.Kind == undo.File && becomes.Content == f.now.Content && becomes.Content != ""
+		if !has && !sameContent {
+			say(UndoImpossible, sys.Say("How it was is not kept: it was too large."))
+			return f, nil
+		}
+	}
+	// The mode of a folder is the system's and the person's matter.
+	sameFolder := f.now.Kind == undo.Folder && was.Kind == undo.Folder && becomes.Kind != undo.Folder
+	switch {
+	case f.now == becomes, f.now.Kind == undo.Folder && becomes.Kind == undo.Folder && was.Kind != undo.Folder:
+		say(UndoDone, sys.Say("It is so already."))
+	case f.now.Kind == undo.Other:
+		say(UndoImpossible, sys.Say("A pipe, a socket or a device stands there now."))
+	case f.now.Kind == undo.Folder && was.Kind != undo.Folder:
+		say(UndoImpossible, sys.Say("A folder stands there now."))
+	case becomes.Kind == undo.Folder && f.now.Kind != undo.Folder && f.now != was:
+		say(UndoImpossible, sys.Say("A file stands there now."))
+	case f.now != was && !sameFolder:
+		f.Forces = true
+		switch {
+		case later != "":
+			say(UndoConflict, sys.Say("Another run changed it later: %s.", sys.Shorten(later, 80)))
+		case t.moved:
+			say(UndoConflict, sys.Say("It was changed after that."))
+		case f.now.Kind == undo.Absent:
+			say(UndoConflict, sys.Say("It was removed after the run."))
+		default:
+			say(UndoConflict, sys.Say("It was changed after the run, by you or by another program."))
+		}
+	case t.unsure && !t.moved:
+		f.Forces = true
+		say(UndoConflict, sys.Say("It was changed while a command worked in the background, or Oxios went down; it may have been you."))
+	case t.mixed && !t.moved:
+		w := sys.Say("Somebody else changed it while the run was at work: it goes back to that.")
+		f.Why, f.WhyKO = w.EN, w.KO
+	}
+	return f, u.show(ctx, &f, root, rel)
+}
+
+// maxUndoDiff is how many bytes a file may have of which the difference is shown.
+const maxUndoDiff = 1 << 20
+
+// show adds the difference between how a file is and how it will be.
+func (u *undos) show(_ context.Context, f *UndoFile, root *security.Root, rel string) error {
+	if f.Folder || f.Status == UndoDone || f.Status == UndoImpossible {
+		return nil
+	}
+	text := func(s undo.State, now bool) (string, bool) {
+		if s.Kind == undo.Absent {
+			return "", true
+		}
+		if s.Size > maxUndoDiff || s.Kind == undo.Folder {
+			return "", false
+		}
+		var raw []byte
+		var err error
+		switch {
+		case now && s.Kind == undo.File:
+			file, _, oerr := root.OpenRegular(rel)
+			if oerr != nil {
+				return "", false
+			}
+			raw, err = io.ReadAll(io.LimitReader(file, maxUndoDiff))
+			file.Close()
+		case now:
+			var to string
+			to, err = root.FS().Readlink(rel)
+			raw = []byte(to + "\n")
+		default:
+			raw, err = u.objects.Read(s.Content)
+		}
+		if err != nil {
+			return "", false
+		}
+		out, _, err := decodeText(raw)
+		return out, err == nil
+	}
+	now, ok := text(f.now, true)
+	then, ok2 := text(f.becomes, false)
+	if !ok || !ok2 {
+		f.Binary = true
+		return nil
+	}
+	f.Added, f.Removed = countChanged(now, then)
+	f.Diff = u.k.masked(capDiff(unifiedDiff(filepath.ToSlash(filepath.Base(f.path)), now, then), maxCardDiff))
+	return nil
+}
+
+// foldersStay finds the folders that are not removed because something else is in
+// them.
+func (u *undos) foldersStay(p *UndoPlan, run Run) {
+	goes := map[string]bool{}
+	for _, f := range p.Files {
+		if f.Does == UndoRemoves && f.Status == UndoReady || f.now.Kind == undo.Absent {
+			goes[f.path] = true
+		}
+	}
+	order := make([]int, len(p.Files))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return len(p.Files[b].path) - len(p.Files[a].path) }) // the deepest first
+	for _, i := range order {
+		f := &p.Files[i]
+		if !f.Folder || f.Does != UndoRemoves || f.Status != UndoReady {
+			continue
+		}
+		dir, rel := where(run.Folder, f.path)
+		root, err := security.OpenRoot(dir)
+		if err != nil {
+			continue
+		}
+		entries, err := fs.ReadDir(root.FS().FS(), rel)
+		root.Close()
+		if err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !goes[filepath.Join(f.path, e.Name())] }) {
+			delete(goes, f.path)
+			w := sys.Say("The folder stays: other things are in it.")
+			f.Status, f.Why, f.WhyKO = UndoDone, w.EN, w.KO
+		}
+	}
+}
