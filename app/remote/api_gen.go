@@ -155,6 +155,17 @@ type AgentsAPI interface {
 
 // SecurityAPI holds the calls about approvals, policy, tools and the audit chain.
 type SecurityAPI interface {
+	// Grants lists the kinds of steps that the person allows, the newest first;
+	// with all also those that have ended.
+	Grants(ctx context.Context, all bool) ([]kernel.Grant, error)
+	// ProposeGrant says how a request could be allowed as a kind of step. It
+	// changes nothing.
+	ProposeGrant(ctx context.Context, approvalID string) (kernel.GrantProposal, error)
+	// Grant says yes to a request that waits, and to the kind of step that it is.
+	// It must carry the hash of the request that the person saw.
+	Grant(ctx context.Context, approvalID string, in kernel.GrantInput) (kernel.Granted, error)
+	// RevokeGrant takes a kind of step back: its next call asks.
+	RevokeGrant(ctx context.Context, id string) (kernel.Grant, error)
 	// Approvals lists requests and what became of them, the newest first.
 	Approvals(ctx context.Context, q kernel.ApprovalQuery) ([]kernel.Approval, error)
 	// Approval returns one request.
@@ -559,6 +570,22 @@ func (remote clientAgents) Answer(ctx context.Context, in kernel.AnswerInput) (k
 }
 
 type clientSecurity struct{ c *Client }
+
+func (remote clientSecurity) Grants(ctx context.Context, all bool) ([]kernel.Grant, error) {
+	return call[[]kernel.Grant](ctx, remote.c, "security.grants", all)
+}
+
+func (remote clientSecurity) ProposeGrant(ctx context.Context, approvalID string) (kernel.GrantProposal, error) {
+	return call[kernel.GrantProposal](ctx, remote.c, "security.proposeGrant", approvalID)
+}
+
+func (remote clientSecurity) Grant(ctx context.Context, approvalID string, in kernel.GrantInput) (kernel.Granted, error) {
+	return call[kernel.Granted](ctx, remote.c, "security.grant", approvalID, in)
+}
+
+func (remote clientSecurity) RevokeGrant(ctx context.Context, id string) (kernel.Grant, error) {
+	return call[kernel.Grant](ctx, remote.c, "security.revokeGrant", id)
+}
 
 func (remote clientSecurity) Approvals(ctx context.Context, q kernel.ApprovalQuery) ([]kernel.Approval, error) {
 	return call[[]kernel.Approval](ctx, remote.c, "security.approvals", q)
@@ -1095,6 +1122,35 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Agents.Answer(ctx, a0)
+	},
+	"security.grants": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 bool
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Security.Grants(ctx, a0)
+	},
+	"security.proposeGrant": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Security.ProposeGrant(ctx, a0)
+	},
+	"security.grant": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 kernel.GrantInput
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Security.Grant(ctx, a0, a1)
+	},
+	"security.revokeGrant": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Security.RevokeGrant(ctx, a0)
 	},
 	"security.approvals": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 kernel.ApprovalQuery

@@ -30,7 +30,7 @@ func (w Words) In(korean bool) string {
 // first sentence is needed: most starts of the program need none.
 var koreanOf = sync.OnceValue(func() map[string]string {
 	all := map[string]string{}
-	for _, part := range [][][2]string{koreanApp(), koreanData(), koreanFaces(), koreanKernel(), koreanFiles(), koreanModels(), koreanSecurity(), koreanStore(), koreanFrame(), koreanAttach(), koreanQuick(), koreanAgents(), koreanA2A(), koreanLimits(), koreanTask()} {
+	for _, part := range [][][2]string{koreanApp(), koreanData(), koreanFaces(), koreanKernel(), koreanFiles(), koreanModels(), koreanSecurity(), koreanStore(), koreanFrame(), koreanAttach(), koreanQuick(), koreanAgents(), koreanA2A(), koreanLimits(), koreanTask(), koreanGrants()} {
 		for _, words := range part {
 			all[words[0]] = words[1]
 		}
