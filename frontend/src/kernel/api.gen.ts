@@ -984,7 +984,7 @@ export interface GrantKind {
   digest: string;
   /** the words that choose what it does: push, run build */
   sub: string[];
-  /** those that may change what it reaches */
+  /** those that may change what it reaches, in their order: it must carry the same */
   options: GrantOption[];
   /** the other words */
   operands: string[];
@@ -1008,8 +1008,8 @@ export interface GrantKind {
 }
 
 /**
- * Option is an option as it was written, with the word that followed it where
- * that word may be its value.
+ * Option is an option as it was written, with the word that followed it, which
+ * may be its value.
  */
 export interface GrantOption {
   word: string;

@@ -4,6 +4,7 @@ import { branches } from './branches.en';
 import { data } from './data.en';
 import { frame } from './frame.en';
 import { inbox } from './inbox.en';
+import { grants } from './grants.en';
 import { limits } from './limits.en';
 import { suggest } from './suggest.en';
 import { quick } from './quick.en';
@@ -25,6 +26,7 @@ export const en = {
 	...data,
 	...frame,
 	...inbox,
+	...grants,
 	...limits,
 	...suggest,
 	...quick,

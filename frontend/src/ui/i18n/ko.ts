@@ -5,6 +5,7 @@ import { data } from './data.ko';
 import type { Dictionary } from './en';
 import { frame } from './frame.ko';
 import { inbox } from './inbox.ko';
+import { grants } from './grants.ko';
 import { limits } from './limits.ko';
 import { suggest } from './suggest.ko';
 import { quick } from './quick.ko';
@@ -19,6 +20,7 @@ export const ko: Dictionary = {
 	...data,
 	...frame,
 	...inbox,
+	...grants,
 	...limits,
 	...suggest,
 	...quick,
