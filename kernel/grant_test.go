@@ -15,7 +15,8 @@ import (
 // asksFor starts a call that asks, and returns its question and its end.
 func asksFor(t *testing.T, k interface {
 	Approval(string) kernel.Approval
-}, h *kernel.Handle, line string) (kernel.Approval, <-chan error) {
+}, h *kernel.Handle, line string,
+) (kernel.Approval, <-chan error) {
 	t.Helper()
 	done := make(chan error, 1)
 	go func() {

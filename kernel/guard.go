@@ -25,11 +25,11 @@ type action struct {
 
 	budget func(context.Context) error // reserves what the call may use; it may wait for a limit
 
-	subject any                     // the exact call: what an approval is bound to
-	asks    bool                    // a person is needed in every mode: only they can answer
-	card    func(*security.Request) // what a person needs to see to decide
+	subject any                                // the exact call: what an approval is bound to
+	asks    bool                               // a person is needed in every mode: only they can answer
+	card    func(*security.Request)            // what a person needs to see to decide
 	kind    func() (*security.Kind, sys.Words) // what a grant may cover, or why none can; nil for what is no command
-	meta    map[string]any          // for the audit record
+	meta    map[string]any                     // for the audit record
 }
 
 // guard is the gate around every call of the Handle, model calls included. In

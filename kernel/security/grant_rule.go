@@ -55,7 +55,7 @@ var startOthers = strings.Fields(`aa-exec ab agetty alpine ansible-playbook ansi
 	dmidecode dmsetup dnf docker docker-compose podman nerdctl dpkg dvips easy_install eb emacs emacsclient enscript eqn espeak exiftool
 	facter fping find fish fmt ftp g++ gcc gcloud gcore gem genie genisoimage ghci gh gimp ginsh git glab gnuplot go grc gtester gzip helm hping3
 	iconv iftop install ionice ip ispell java jjs joe journalctl jq jrunscript just knife ksshell kubectl latex latexmk ld.so ldconfig lftp ln loginctl
-	logrotate logsave ltrace lua lualatex luatex lwp-download mail make mail.mailutils meson mosquitto msfconsole msgattrib msgcat msgconv msgfilter msgmerge
+	logrotate logsave ltrace lua lualatex luatex lwp-download mail make mail.mailutils meson msfconsole msgattrib msgcat msgconv msgfilter msgmerge
 	msguniq mtr multitime mvn mysql nano nasm nawk ncdu ncftp ninja nmap node nohup npm npx pnpm yarn bun bunx deno cargo gradle sbt nroff octave openssl
 	openvpn opkg pandoc pdb pdflatex pdftex perlbug pexec pg pic pico pidstat pip pip3 pipx pkexec pkg posh pr pry psftp psql ptx puppet pytest
 	tox nox rake rake2 rc readelf red redcarpet redis-cli restic rpm rpmdb rpmquery rpmverify rsync rsync-ssl rtorrent run-mailcap run-parts runscript rustc rview

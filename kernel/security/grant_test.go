@@ -169,7 +169,7 @@ if true; then git push; fi`,
 			continue
 		}
 		for _, line := range append(strings.Split(c.covered, "\n"), c.given) {
-			if k, why := kindOf(dir, line); (k == nil || !grant.Covers(*k)) {
+			if k, why := kindOf(dir, line); k == nil || !grant.Covers(*k) {
 				t.Errorf("given %q (%s): %q asks (%s)", c.given, grant.Pattern, line, why)
 			}
 		}
