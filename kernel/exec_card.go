@@ -23,7 +23,12 @@ func (c *command) action(call string) action {
 			Scripts               map[string]string
 			Background, Network   bool
 		}{c.line, c.dir, c.executable, c.argv, c.scripts, c.background, v.Network},
-		card: c.card,
+		card: func(r *security.Request) {
+			c.card(r)
+			kind, why := c.kind(call)
+			r.Kind, r.NoKind, r.NoKindKO = kind, why.EN, why.KO
+		},
+		kind: func() (*security.Kind, sys.Words) { return c.kind(call) },
 	}
 	switch {
 	case v.Tier >= security.TierRefuse:

@@ -25,10 +25,11 @@ type action struct {
 
 	budget func(context.Context) error // reserves what the call may use; it may wait for a limit
 
-	subject any                     // the exact call: what an approval is bound to
-	asks    bool                    // a person is needed in every mode: only they can answer
-	card    func(*security.Request) // what a person needs to see to decide
-	meta    map[string]any          // for the audit record
+	subject any                                // the exact call: what an approval is bound to
+	asks    bool                               // a person is needed in every mode: only they can answer
+	card    func(*security.Request)            // what a person needs to see to decide
+	kind    func() (*security.Kind, sys.Words) // what a grant may cover, or why none can; nil for what is no command
+	meta    map[string]any                     // for the audit record
 }
 
 // guard is the gate around every call of the Handle, model calls included. In
@@ -49,13 +50,21 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 	}
 	agent := c.who.Kind == sys.KindAgent
 	var granted *security.Approval
+	var grant string // the kind of step that was allowed beforehand
 	if agent && a.subject != nil {
 		if a.tier >= 3 {
 			err := sys.Errorf(sys.CodeRefused, "Refused: %s. Nothing was done, and nobody can approve it.", a.refusal)
 			err.Hint = a.hint
 			return none, c.turnAway(ctx, a, err)
 		}
-		if c.mustAsk(a) {
+		ask := c.mustAsk(a)
+		if ask {
+			var err error
+			if grant, err = c.grantFor(ctx, a); err != nil {
+				return none, c.turnAway(ctx, a, c.unrecorded(ctx, err))
+			}
+		}
+		if ask && grant == "" {
 			approval, err := c.approve(ctx, row, a)
 			if err != nil {
 				return none, c.turnAway(ctx, a, err)
@@ -70,14 +79,14 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 	}
 	recorded := row.Audit != "" || agent
 	if recorded {
-		if err := c.intend(ctx, row, a, granted); err != nil {
+		if err := c.intend(ctx, row, a, granted, grant); err != nil {
 			return none, err
 		}
 	}
 	if agent && a.writing() {
 		c.k.share(ctx, c.scope)
 	}
-	v, err := fn(context.WithValue(ctx, approvedKey{}, granted))
+	v, err := fn(context.WithValue(context.WithValue(ctx, approvedKey{}, granted), grantKey{}, grant))
 	if recorded {
 		if aerr := c.outcome(ctx, row, a, err); aerr != nil {
 			return v, errors.Join(err, aerr)
@@ -86,7 +95,17 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 	return v, err
 }
 
-type approvedKey struct{}
+type (
+	approvedKey struct{}
+	grantKey    struct{}
+)
+
+// networkOpen reports whether the call that ctx belongs to may reach the
+// network: a person approved this very call, or its kind, which says so.
+func networkOpen(ctx context.Context) bool {
+	grant, _ := ctx.Value(grantKey{}).(string)
+	return approved(ctx) || grant != ""
+}
 
 // approved reports whether a person approved the call that ctx belongs to.
 func approved(ctx context.Context) bool { return approvalOf(ctx) != nil }
@@ -137,11 +156,12 @@ func (c *caller) turnAway(ctx context.Context, a action, why error) error {
 // intend puts the intent into the chain. For a step of a run that is the moment
 // in which the step starts: one transaction holds the step, the intent and the
 // use of an approval.
-func (c *caller) intend(ctx context.Context, row Syscall, a action, granted *security.Approval) error {
+func (c *caller) intend(ctx context.Context, row Syscall, a action, granted *security.Approval, grant string) error {
 	meta := map[string]any{"phase": "intent", "via": c.who.Via}
 	if granted != nil {
 		meta["approval"] = granted.ID
 	}
+	meta["grant"] = grant
 	step := store.StepFrom(ctx)
 	if step != nil {
 		meta["step_id"] = step.Step().ID
@@ -150,6 +170,16 @@ func (c *caller) intend(ctx context.Context, row Syscall, a action, granted *sec
 		if granted != nil {
 			if err := c.k.approvals.Use(tx, granted.ID, granted.Request.Hash); err != nil {
 				return err
+			}
+		}
+		if grant != "" {
+			if err := c.k.grants.Use(tx, grant); err != nil {
+				return err
+			}
+			if step != nil {
+				if err := step.SetGrant(tx, grant); err != nil {
+					return err
+				}
 			}
 		}
 		e, err := c.k.audit.Append(tx, c.entry(actionOf(row), a, meta))

@@ -80,6 +80,7 @@ type Kernel struct {
 	bus        *event.Bus
 	audit      *security.Audit
 	approvals  *security.Approvals
+	grants     *security.Grants
 	keys       *security.Credentials
 	redact     *security.Redactor
 	sandbox    *sandbox.Runner

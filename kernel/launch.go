@@ -322,6 +322,9 @@ func (k *Kernel) exit(tx *store.Tx, run Run) error {
 	if err := k.approvals.CancelRun(tx, run.ID); err != nil {
 		return err
 	}
+	if err := k.grants.EndRun(tx, run.ID); err != nil {
+		return err
+	}
 	if err := k.store.EndSeeds(tx, run.ID); err != nil {
 		return err
 	}

@@ -89,6 +89,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	}, OnExpire: func(tx *store.Tx, a security.Approval) error {
 		return k.recordDecision(tx, "kernel", a)
 	}})
+	k.grants = security.NewGrants(k.store, o.Clock)
 	if _, err = k.approvals.Expire(ctx); err != nil {
 		return nil, fmt.Errorf("expire approvals: %w", err)
 	}

@@ -12,7 +12,7 @@ import (
 
 func (c *console) approvalsCommand() *cobra.Command {
 	return c.group("approvals", "What agents ask for, and your answers", "에이전트의 요청과 당신의 답",
-		c.approvalsList(), c.approvalsApprove(), c.approvalsDeny(), c.approvalsRevoke())
+		c.approvalsList(), c.approvalsShow(), c.approvalsApprove(), c.approvalsDeny(), c.approvalsRevoke())
 }
 
 func (c *console) approvalsList() *cobra.Command {
@@ -48,22 +48,32 @@ func (c *console) approvalsList() *cobra.Command {
 }
 
 func (c *console) approvalsApprove() *cobra.Command {
-	var scope, comment string
+	var scope, comment, grant string
 	cmd := &cobra.Command{
 		Use: "approve ID", Short: c.t("Say yes to a request", "요청을 승인합니다"), Args: c.args(1, 1),
 		Long: c.t("Says yes to a request, shown whole. The id may be its beginning or end, of at least 4 characters.",
 			"요청 전체를 보여 주고 승인합니다. ID는 앞이나 뒤 4자 이상이면 됩니다."),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if grant != "" {
+				if _, err := c.grantLength(grant); err != nil {
+					return err
+				}
+			}
 			if scope != "once" && scope != "run" {
 				return usage(c.fail(sys.CodeInvalid, fmt.Sprintf(c.t("There is no scope %q.", "%q 범위는 없습니다."), scope), c.t("Use once or run.", "once 또는 run을 쓰세요.")))
 			}
 			return c.decide(cmd.Context(), args[0], func(l *link, a kernel.Approval) (kernel.Approval, error) {
+				if grant != "" {
+					return c.approveKind(cmd.Context(), l, a, grant, comment)
+				}
 				return l.Security.Approve(cmd.Context(), a.ID, kernel.ApproveInput{Hash: a.Request.Hash, Scope: scope, Comment: comment})
 			})
 		},
 	}
 	cmd.Flags().StringVar(&scope, "scope", "once", c.t("`once`, or run: the same call during this run", "`once`(한 번) 또는 run(이 실행 동안 같은 호출)"))
+	cmd.Flags().StringVar(&grant, "grant", "", c.t("also its kind, for this `time`: run, 1h, 8h, 30d", "이 `기간` 동안 같은 종류도: run, 1h, 8h, 30d"))
 	cmd.Flags().StringVar(&comment, "comment", "", c.t("`words` for the agent", "에이전트에게 전할 `말`"))
+	cmd.MarkFlagsMutuallyExclusive("scope", "grant")
 	return c.withJSON(cmd)
 }
 
@@ -105,13 +115,7 @@ func (c *console) decide(ctx context.Context, name string, say func(*link, kerne
 		return err
 	}
 	defer l.close()
-	a, err := l.Security.Approval(ctx, name)
-	if sys.CodeOf(err) == sys.CodeNotFound {
-		var all []kernel.Approval
-		if all, err = l.Security.Approvals(ctx, kernel.ApprovalQuery{}); err == nil {
-			a, err = find(c, c.t("request", "요청"), name, all, func(a kernel.Approval) string { return a.ID })
-		}
-	}
+	a, err := c.findApproval(ctx, l, name)
 	if err != nil {
 		return err
 	}
@@ -135,4 +139,17 @@ func (c *console) decide(ctx context.Context, name string, say func(*link, kerne
 		c.note("%s", c.t("The run goes on.", "실행이 이어집니다."))
 	}
 	return nil
+}
+
+// findApproval finds the request that name means: an id, or a part of one.
+func (c *console) findApproval(ctx context.Context, l *link, name string) (kernel.Approval, error) {
+	a, err := l.Security.Approval(ctx, name)
+	if sys.CodeOf(err) != sys.CodeNotFound {
+		return a, err
+	}
+	all, err := l.Security.Approvals(ctx, kernel.ApprovalQuery{})
+	if err != nil {
+		return a, err
+	}
+	return find(c, c.t("request", "요청"), name, all, func(a kernel.Approval) string { return a.ID })
 }

@@ -260,6 +260,26 @@ func (a *Security) SaveAudit(args string) (string, error) {
 	return a.b.call("security.saveAudit", args)
 }
 
+// Grants takes [all].
+func (a *Security) Grants(args string) (string, error) {
+	return a.b.call("security.grants", args)
+}
+
+// ProposeGrant takes [approvalID].
+func (a *Security) ProposeGrant(args string) (string, error) {
+	return a.b.call("security.proposeGrant", args)
+}
+
+// Grant takes [approvalID, in].
+func (a *Security) Grant(args string) (string, error) {
+	return a.b.call("security.grant", args)
+}
+
+// RevokeGrant takes [id].
+func (a *Security) RevokeGrant(args string) (string, error) {
+	return a.b.call("security.revokeGrant", args)
+}
+
 // Approvals takes [q].
 func (a *Security) Approvals(args string) (string, error) {
 	return a.b.call("security.approvals", args)

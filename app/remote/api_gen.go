@@ -174,6 +174,17 @@ type SecurityAPI interface {
 	// path must be absolute. A file that is there is replaced only when replace says
 	// so.
 	SaveAudit(ctx context.Context, path string, replace bool) (kernel.SavedFile, error)
+	// Grants lists the kinds of steps that the person allows, the newest first;
+	// with all also those that have ended.
+	Grants(ctx context.Context, all bool) ([]kernel.Grant, error)
+	// ProposeGrant says how a request could be allowed as a kind of step. It
+	// changes nothing.
+	ProposeGrant(ctx context.Context, approvalID string) (kernel.GrantProposal, error)
+	// Grant says yes to a request that waits, and to the kind of step that it is.
+	// It must carry the hash of the request that the person saw.
+	Grant(ctx context.Context, approvalID string, in kernel.GrantInput) (kernel.Granted, error)
+	// RevokeGrant takes a kind of step back: its next call asks.
+	RevokeGrant(ctx context.Context, id string) (kernel.Grant, error)
 	// Approvals lists requests and what became of them, the newest first.
 	Approvals(ctx context.Context, q kernel.ApprovalQuery) ([]kernel.Approval, error)
 	// Approval returns one request.
@@ -601,6 +612,22 @@ func (remote clientSecurity) ExportAudit(ctx context.Context, after int64) (kern
 
 func (remote clientSecurity) SaveAudit(ctx context.Context, path string, replace bool) (kernel.SavedFile, error) {
 	return call[kernel.SavedFile](ctx, remote.c, "security.saveAudit", path, replace)
+}
+
+func (remote clientSecurity) Grants(ctx context.Context, all bool) ([]kernel.Grant, error) {
+	return call[[]kernel.Grant](ctx, remote.c, "security.grants", all)
+}
+
+func (remote clientSecurity) ProposeGrant(ctx context.Context, approvalID string) (kernel.GrantProposal, error) {
+	return call[kernel.GrantProposal](ctx, remote.c, "security.proposeGrant", approvalID)
+}
+
+func (remote clientSecurity) Grant(ctx context.Context, approvalID string, in kernel.GrantInput) (kernel.Granted, error) {
+	return call[kernel.Granted](ctx, remote.c, "security.grant", approvalID, in)
+}
+
+func (remote clientSecurity) RevokeGrant(ctx context.Context, id string) (kernel.Grant, error) {
+	return call[kernel.Grant](ctx, remote.c, "security.revokeGrant", id)
 }
 
 func (remote clientSecurity) Approvals(ctx context.Context, q kernel.ApprovalQuery) ([]kernel.Approval, error) {
@@ -1180,6 +1207,35 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Security.SaveAudit(ctx, a0, a1)
+	},
+	"security.grants": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 bool
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Security.Grants(ctx, a0)
+	},
+	"security.proposeGrant": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Security.ProposeGrant(ctx, a0)
+	},
+	"security.grant": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 kernel.GrantInput
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Security.Grant(ctx, a0, a1)
+	},
+	"security.revokeGrant": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Security.RevokeGrant(ctx, a0)
 	},
 	"security.approvals": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 kernel.ApprovalQuery

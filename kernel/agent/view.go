@@ -33,6 +33,7 @@ type StepView struct {
 	Room       *RoomView       `json:"room,omitempty"`    // context: what came of it
 	ApprovalID string          `json:"approval_id,omitempty"`
 	AuditSeq   int64           `json:"audit_seq,omitempty"`
+	GrantID    string          `json:"grant_id,omitempty"` // of the person, under which it ran without asking
 	ProposedAt time.Time       `json:"proposed_at"`
 	StartedAt  *time.Time      `json:"started_at,omitempty"`
 	ClosedAt   *time.Time      `json:"closed_at,omitempty"`
@@ -45,7 +46,7 @@ type StepView struct {
 func View(s store.Step) StepView {
 	v := StepView{
 		ID: s.ID, RunID: s.RunID, Seq: s.Seq, Kind: s.Kind, Name: s.Name, CallID: s.CallID, State: s.State, Outcome: s.Outcome,
-		ApprovalID: s.ApprovalID, AuditSeq: s.AuditSeq, ProposedAt: s.ProposedAt, StartedAt: s.StartedAt, ClosedAt: s.ClosedAt,
+		ApprovalID: s.ApprovalID, AuditSeq: s.AuditSeq, GrantID: s.GrantID, ProposedAt: s.ProposedAt, StartedAt: s.StartedAt, ClosedAt: s.ClosedAt,
 	}
 	switch s.Kind {
 	case store.StepModel:

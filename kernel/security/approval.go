@@ -63,6 +63,10 @@ type Request struct {
 	// Questions make it one that asks what only the person can say, before work
 	// begins: an answer approves it, and an approval without one leaves them open.
 	Questions []Question `json:"questions,omitempty"`
+
+	Kind     *Kind  `json:"kind,omitempty"`    // what a grant could be given for
+	NoKind   string `json:"no_kind,omitempty"` // or why none can
+	NoKindKO string `json:"no_kind_ko,omitempty"`
 }
 
 // Question is something that an agent asks the person.

@@ -78,9 +78,9 @@ func (j *Journal) reserve(tx *Tx, steps ...*Step) error {
 
 func insertStep(tx *Tx, t *Step) error {
 	_, err := tx.Exec(`INSERT INTO steps (id, run_id, seq, kind, name, call_id, args_json, state, approval_id, result_json, outcome,
-		proposed_at, started_at, closed_at, audit_seq) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		proposed_at, started_at, closed_at, audit_seq, grant_id) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 		t.ID, t.RunID, t.Seq, t.Kind, t.Name, t.CallID, nullRaw(t.Args), t.State, t.ApprovalID, nullRaw(t.Result), t.Outcome,
-		Millis(t.ProposedAt), nullMillis(t.StartedAt), nullMillis(t.ClosedAt), t.AuditSeq)
+		Millis(t.ProposedAt), nullMillis(t.StartedAt), nullMillis(t.ClosedAt), t.AuditSeq, t.GrantID)
 	if err != nil {
 		return fmt.Errorf("insert step: %w", err)
 	}
@@ -174,6 +174,15 @@ func (o *OpenStep) SetAudit(tx *Tx, seq int64) error {
 	})
 }
 
+// SetGrant notes the grant under which the step runs without asking. It is
+// called from Start's fn.
+func (o *OpenStep) SetGrant(tx *Tx, id string) error {
+	return o.move(tx, "note the grant of", func(t *Step) bool {
+		t.GrantID = id
+		return t.State == StepStarted
+	})
+}
+
 // OnClose has fn run in the transaction that closes the step, before Close's
 // own function: the audit outcome. When that transaction fails, fn runs again
 // with the next Close.
@@ -246,9 +255,9 @@ func (o *OpenStep) move(tx *Tx, verb string, change func(*Step) bool) error {
 		o.set(t, true)
 		return nil
 	}
-	res, err := tx.Exec(`UPDATE steps SET state = ?, approval_id = ?, result_json = ?, outcome = ?, started_at = ?, closed_at = ?, audit_seq = ?
+	res, err := tx.Exec(`UPDATE steps SET state = ?, approval_id = ?, result_json = ?, outcome = ?, started_at = ?, closed_at = ?, audit_seq = ?, grant_id = ?
 		WHERE run_id = ? AND seq = ? AND id = ? AND state = ? AND EXISTS (SELECT 1 FROM runs WHERE id = ? AND token = ? AND seq = ?)`,
-		t.State, t.ApprovalID, nullRaw(t.Result), t.Outcome, nullMillis(t.StartedAt), nullMillis(t.ClosedAt), t.AuditSeq,
+		t.State, t.ApprovalID, nullRaw(t.Result), t.Outcome, nullMillis(t.StartedAt), nullMillis(t.ClosedAt), t.AuditSeq, t.GrantID,
 		o.j.runID, t.Seq, t.ID, was.State, o.j.runID, o.j.token, o.j.seq)
 	err = must(res, err, func() error {
 		if err := o.j.fence(tx); err != nil {

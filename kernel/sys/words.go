@@ -36,6 +36,7 @@ var koreanOf = sync.OnceValue(func() map[string]string {
 		koreanPolicy(),
 		koreanAudit(),
 		koreanUndo(),
+		koreanGrants(),
 	} {
 		for _, words := range part {
 			all[words[0]] = words[1]

@@ -206,6 +206,11 @@ export interface ApprovalRequest {
    * begins: an answer approves it, and an approval without one leaves them open.
    */
   questions?: Question[];
+  /** what a grant could be given for */
+  kind?: GrantKind;
+  /** or why none can */
+  no_kind?: string;
+  no_kind_ko?: string;
 }
 
 /** ApproveInput is a person's yes. */
@@ -633,6 +638,14 @@ export interface CostView {
   stopped: number;
 }
 
+/** Covered is a past request that a grant would have answered. */
+export interface Covered {
+  id: string;
+  command: string;
+  state: string;
+  at: string;
+}
+
 /** Criterion is one thing that must hold in the end. */
 export interface Criterion {
   text: string;
@@ -978,6 +991,123 @@ export interface Found {
   source: string;
   running: boolean;
   problem?: string;
+}
+
+/**
+ * Grant is a kind of step that a person allows beforehand: a call of it does
+ * not ask.
+ */
+export interface Grant {
+  id: string;
+  /** the request that it was made from */
+  approval_id: string;
+  /** run or folder */
+  scope: string;
+  run_id?: string;
+  kind: GrantKind;
+  created_by: string;
+  /** times have milliseconds */
+  created_at: string;
+  expires_at: string;
+  uses: number;
+  last_used_at?: string;
+  ended_at?: string;
+  /** who took it back, or "run" with its run */
+  ended_by?: string;
+  /** it allows calls now */
+  holds: boolean;
+}
+
+/** GrantInput is a person's yes to a kind of step. */
+export interface GrantInput {
+  /** of the request that was shown */
+  hash?: string;
+  /** run, or folder: every run of the folder */
+  scope?: string;
+  /** how long a grant for the folder holds: 8 hours if 0, 30 days at most */
+  minutes?: number;
+  /** for the agent */
+  comment?: string;
+}
+
+/**
+ * Kind is one command as far as grants look at it: which program, what it is
+ * told to do, and on what. A grant holds the kind that a person approved, and
+ * [Kind.Covers] compares a later command with it.
+ */
+export interface GrantKind {
+  /** exec.shell or exec.structured */
+  call: string;
+  /** its name: one file can be several programs */
+  program: string;
+  /** absolute, links followed */
+  executable: string;
+  /** of what is in it: blake3 in hex */
+  digest: string;
+  /** the words that choose what it does: push, run build */
+  sub: string[];
+  /** those that may change what it reaches, in their order: it must carry the same */
+  options: GrantOption[];
+  /** the other words */
+  operands: string[];
+  /** the operands must be these; else any file inside the folder, if there are operands at all */
+  exact: boolean;
+  /** where it runs, links followed */
+  dir: string;
+  /** of the run, links followed */
+  folder: string;
+  network: boolean;
+  /** it only looks */
+  read_only: boolean;
+  /** it may run what stands in the folder: for contained commands alone */
+  project: boolean;
+  /** a name for what the files say that tell it what to run; "" without such */
+  settings: string;
+  /** at least this held when it was approved */
+  isolation: Isolation;
+  /** as a person reads it: git commit -m * */
+  pattern: string;
+}
+
+/**
+ * Option is an option as it was written, with the word that followed it, which
+ * may be its value.
+ */
+export interface GrantOption {
+  word: string;
+  next?: string;
+}
+
+/**
+ * GrantProposal says how a request could be allowed as a kind of step, and
+ * what that would have meant so far.
+ */
+export interface GrantProposal {
+  approval_id: string;
+  hash: string;
+  can: boolean;
+  /** why it cannot, if so */
+  why: Words;
+  /** what it allows, without its end */
+  allows: Words;
+  pattern: string;
+  executable: string;
+  /** with ~ for the home */
+  dir: string;
+  network: boolean;
+  /** at how many of the last requests of the folder */
+  looked: number;
+  /** those of them that the grant would have answered, the newest first */
+  covered: Covered[];
+}
+
+/**
+ * Granted is a grant with the request that it was made from, which is approved
+ * with it.
+ */
+export interface Granted {
+  grant: Grant;
+  approval: Approval;
 }
 
 /**
@@ -2084,6 +2214,8 @@ export interface StepView {
   room?: RoomView;
   approval_id?: string;
   audit_seq?: number;
+  /** of the person, under which it ran without asking */
+  grant_id?: string;
   proposed_at: string;
   started_at?: string;
   closed_at?: string;
@@ -2574,6 +2706,23 @@ export interface SecurityAPI {
    * so.
    */
   saveAudit(path: string, replace: boolean): Promise<SavedFile>;
+  /**
+   * Grants lists the kinds of steps that the person allows, the newest first;
+   * with all also those that have ended.
+   */
+  grants(all: boolean): Promise<Grant[]>;
+  /**
+   * ProposeGrant says how a request could be allowed as a kind of step. It
+   * changes nothing.
+   */
+  proposeGrant(approvalID: string): Promise<GrantProposal>;
+  /**
+   * Grant says yes to a request that waits, and to the kind of step that it is.
+   * It must carry the hash of the request that the person saw.
+   */
+  grant(approvalID: string, in_: GrantInput): Promise<Granted>;
+  /** RevokeGrant takes a kind of step back: its next call asks. */
+  revokeGrant(id: string): Promise<Grant>;
   /** Approvals lists requests and what became of them, the newest first. */
   approvals(q: ApprovalQuery): Promise<Approval[]>;
   /** Approval returns one request. */
@@ -2948,6 +3097,10 @@ export function makeKernel(t: Transport): Kernel {
       auditState: () => t.call('security.auditState', []) as Promise<AuditState>,
       exportAudit: (after) => t.call('security.exportAudit', [after]) as Promise<AuditPart>,
       saveAudit: (path, replace) => t.call('security.saveAudit', [path, replace]) as Promise<SavedFile>,
+      grants: (all) => t.call('security.grants', [all]) as Promise<Grant[]>,
+      proposeGrant: (approvalID) => t.call('security.proposeGrant', [approvalID]) as Promise<GrantProposal>,
+      grant: (approvalID, in_) => t.call('security.grant', [approvalID, in_]) as Promise<Granted>,
+      revokeGrant: (id) => t.call('security.revokeGrant', [id]) as Promise<Grant>,
       approvals: (q) => t.call('security.approvals', [q]) as Promise<Approval[]>,
       approval: (id) => t.call('security.approval', [id]) as Promise<Approval>,
       approve: (id, in_) => t.call('security.approve', [id, in_]) as Promise<Approval>,

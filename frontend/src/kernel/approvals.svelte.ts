@@ -1,4 +1,4 @@
-import type { AnswerInput, Approval, Kernel } from './api.gen';
+import type { AnswerInput, Approval, GrantInput, GrantProposal, Kernel } from './api.gen';
 import type { Event } from './transport';
 
 const forRun = (a: Approval) => a.state === 'approved' && a.scope === 'run';
@@ -40,6 +40,16 @@ export class Approvals {
 	/** approve says yes to the request as it was shown: hash binds the yes to it. */
 	async approve(id: string, hash: string, scope: 'once' | 'run', comment = ''): Promise<void> {
 		this.put(await this.#kernel.security.approve(id, { hash, scope, comment }));
+	}
+
+	/** propose says how a request could be approved as a kind of step. */
+	propose(id: string): Promise<GrantProposal> {
+		return this.#kernel.security.proposeGrant(id);
+	}
+
+	/** grant says yes to the request as it was shown, and to the kind of step that it is. */
+	async grant(id: string, grant: GrantInput): Promise<void> {
+		this.put((await this.#kernel.security.grant(id, grant)).approval);
 	}
 
 	async deny(id: string, comment: string): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Approval } from '../../kernel/api.gen';
+import type { Approval, GrantInput, GrantProposal } from '../../kernel/api.gen';
 import type { Approvals } from '../../kernel/approvals.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
 
@@ -6,6 +6,15 @@ import { failureOf, type Failure } from '../../kernel/transport';
 export const STILL = 800;
 /** Above this many lines a command scrolls, and has to be read to its end. */
 export const LINES = 12;
+
+/** For how long a kind of step can be approved. */
+export const LENGTHS = {
+	run: { scope: 'run' },
+	hour: { scope: 'folder', minutes: 60 },
+	hours: { scope: 'folder', minutes: 8 * 60 },
+	month: { scope: 'folder', minutes: 30 * 24 * 60 },
+} satisfies Record<string, Omit<GrantInput, 'hash'>>;
+export type Length = keyof typeof LENGTHS;
 
 /** Card is one request on the screen: what was shown, and whether it may be decided yet. */
 export class Card {
@@ -18,6 +27,11 @@ export class Card {
 	denying = $state(false);
 	comment = $state('');
 	failure = $state.raw<Failure>();
+
+	/** proposing says that the preview of the kind of step is open; the proposal follows. */
+	proposing = $state(false);
+	proposal = $state.raw<GrantProposal>();
+	length = $state<Length>('hours');
 
 	lines = $derived((this.approval.request.command ?? '').split('\n').length);
 	long = $derived(this.lines > LINES);
@@ -52,6 +66,7 @@ export class Card {
 			this.changed = true;
 			this.read = false;
 			this.denying = false;
+			this.unpropose();
 			this.moved();
 		}
 		this.approval = a;
@@ -61,6 +76,38 @@ export class Card {
 		if (!this.mayApprove) return;
 		const { id, request } = this.approval;
 		await this.#decide(() => this.#approvals.approve(id, request.hash, scope));
+	}
+
+	/** propose opens the preview of the kind of step, or closes it. */
+	async propose(): Promise<void> {
+		if (this.proposing) return this.unpropose();
+		this.proposing = true;
+		this.failure = undefined;
+		const { hash } = this.approval.request;
+		try {
+			const proposal = await this.#approvals.propose(this.approval.id);
+			if (this.proposing && proposal.hash === hash && this.approval.request.hash === hash) this.proposal = proposal;
+		} catch (e) {
+			this.unpropose();
+			this.failure = failureOf(e);
+		}
+	}
+
+	unpropose(): void {
+		this.proposing = false;
+		this.proposal = undefined;
+	}
+
+	/** mayGrant reports whether the kind of step can be approved: its preview is on the screen, and the command was read. */
+	get mayGrant(): boolean {
+		return this.mayApprove && this.proposal?.can === true;
+	}
+
+	async grant(): Promise<void> {
+		if (!this.mayGrant || !this.proposal) return;
+		const { id } = this.approval;
+		const { hash } = this.proposal;
+		await this.#decide(() => this.#approvals.grant(id, { hash, ...LENGTHS[this.length] }));
 	}
 
 	async deny(): Promise<void> {

@@ -3,6 +3,7 @@ import type {
 	Approval,
 	Autostart,
 	Cost,
+	GrantInput,
 	KernelError,
 	Message,
 	Model,
@@ -38,6 +39,7 @@ import {
 import { FakeInbox, foundScene, manyEnds } from './inbox';
 import { setFallbacks } from './fallbacks';
 import { FakeUndo } from './undo';
+import { FakeGrants } from './grants';
 import { costCalls, limitScene } from './costs';
 import { emptyPart, FakeFiles, makeStorage } from './storage';
 import { askScene, planScene, seedsOf } from './task';
@@ -88,6 +90,7 @@ export class FakeTransport implements Transport {
 	#autostart: Autostart = { on: false, entry: '/home/minji/.config/autostart/oxios.desktop' };
 	/** bare is a machine without any model. */
 	#bare = false;
+	#grants = new FakeGrants();
 	#answered = new Map<string, (a: Approval) => void>();
 	#discarded = new Map<string, Session>();
 	#storage = makeStorage();
@@ -416,6 +419,13 @@ export class FakeTransport implements Transport {
 			Object.assign(a, { state: 'canceled', decided_at: iso() });
 			this.emit('approval', a, { run_id: a.request.run_id, session_id: a.request.session_id });
 		},
+		'security.grants': (all: boolean) => this.#grants.list(all),
+		'security.proposeGrant': (aid: string) => this.#grants.propose(this.#approval(aid)),
+		'security.grant': (aid: string, g: GrantInput) => {
+			const grant = this.#grants.give(this.#approval(aid), g);
+			return { grant, approval: this.#decide(this.#approval(aid), { state: 'approved', scope: 'once' }) };
+		},
+		'security.revokeGrant': (gid: string) => this.#grants.revoke(gid),
 		'security.policy': () => ({ ...this.world.policy, mode: this.world.config.values.mode }),
 		'security.tools': () => this.world.tools,
 		'security.setTool': (name: string, on: boolean) => {

@@ -5,6 +5,7 @@ import { branches } from './branches.en';
 import { data } from './data.en';
 import { frame } from './frame.en';
 import { inbox } from './inbox.en';
+import { grants } from './grants.en';
 import { limits } from './limits.en';
 import { undo } from './undo.en';
 import { suggest } from './suggest.en';
@@ -28,6 +29,7 @@ export const en = {
 	...data,
 	...frame,
 	...inbox,
+	...grants,
 	...limits,
 	undo,
 	...suggest,

@@ -6,6 +6,7 @@ import { data } from './data.ko';
 import type { Dictionary } from './en';
 import { frame } from './frame.ko';
 import { inbox } from './inbox.ko';
+import { grants } from './grants.ko';
 import { limits } from './limits.ko';
 import { undo } from './undo.ko';
 import { suggest } from './suggest.ko';
@@ -22,6 +23,7 @@ export const ko: Dictionary = {
 	...data,
 	...frame,
 	...inbox,
+	...grants,
 	...limits,
 	undo,
 	...suggest,

@@ -1,0 +1,60 @@
+import { cleanup, render, screen } from '@testing-library/svelte';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Approvals } from '../../kernel/approvals.svelte';
+import { makeKernel } from '../../kernel/api.gen';
+import { FakeTransport } from '../../kernel/fake/transport';
+import { Card } from './approval.svelte';
+import Ask from './Ask.svelte';
+
+afterEach(cleanup);
+
+async function setup(session: string, index = 0) {
+	const fake = new FakeTransport({ pace: 0 });
+	const approvals = new Approvals(makeKernel(fake));
+	await approvals.load();
+	const card = new Card(approvals, approvals.of(session)[index]!);
+	render(Ask, { card, at: 1, of: 1, onturn: () => {}, ondraft: () => {} });
+	const granted = () => fake.calls.filter((c) => c.method === 'security.grant').map((c) => c.args[1]);
+	return { card, approvals, granted };
+}
+
+const button = (name: string) => screen.getByRole('button', { name });
+
+describe('this kind of step', () => {
+	it('is approved only from its preview, with the hash that it shows and for the time that was chosen', async () => {
+		const { card, granted } = await setup('s-year', 1);
+		await card.grant();
+		expect(granted()).toEqual([]);
+		button('This kind…').click();
+		await screen.findByText(/`git push \*` in/);
+		expect(screen.getByText('Would have covered 1 of the last 12 requests from here.')).toBeTruthy();
+		screen.getByRole('radio', { name: '30 days' }).click();
+		const { hash } = card.approval.request;
+		button('Approve this kind').click();
+		await vi.waitFor(() => expect(granted()).toEqual([{ hash, scope: 'folder', minutes: 43200 }]));
+		expect(card.failure).toBeUndefined();
+	});
+
+	it('says in a line why it cannot be, and offers nothing more', async () => {
+		const { granted } = await setup('s-tidy');
+		button('This kind…').click();
+		await screen.findByText(/Only one plain command can be allowed/);
+		expect(screen.queryByRole('button', { name: 'Approve this kind' })).toBeNull();
+		expect(granted()).toEqual([]);
+	});
+
+	it('is not offered for a change of a file', async () => {
+		await setup('s-year', 2);
+		expect(screen.queryByRole('button', { name: 'This kind…' })).toBeNull();
+	});
+
+	it('closes its preview when the request changes', async () => {
+		const { card, granted } = await setup('s-year', 1);
+		await card.propose();
+		expect(card.mayGrant).toBe(true);
+		card.show({ ...card.approval, request: { ...card.approval.request, hash: 'other' } });
+		expect(card.proposing).toBe(false);
+		await card.grant();
+		expect(granted()).toEqual([]);
+	});
+});
