@@ -140,7 +140,7 @@ export const views = [
 		name: 'finished',
 		go: async (page) => {
 			await session(page, 3);
-			await page.locator('.files .total button').click();
+			await page.locator('.files .total button').last().click();
 			await page.waitForTimeout(400);
 		},
 	},

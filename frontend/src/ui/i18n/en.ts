@@ -288,7 +288,7 @@ export const en = {
 		outside: 'Outside',
 		why: 'Asks because',
 		undo: 'Undo',
-		undoNo: 'no, not yet',
+		undoNo: 'no',
 		agent: 'Agent',
 		unanswered: (when: string) => `denied at ${when} if unanswered`,
 		atToday: (time: string) => time,

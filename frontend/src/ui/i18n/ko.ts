@@ -282,7 +282,7 @@ export const ko: Dictionary = {
 		outside: '폴더 밖',
 		why: '묻는 이유',
 		undo: '되돌리기',
-		undoNo: '아직 안 됩니다',
+		undoNo: '되돌릴 수 없습니다',
 		agent: '에이전트',
 		unanswered: (when) => `답이 없으면 ${when}에 거절`,
 		atToday: (time) => time,
