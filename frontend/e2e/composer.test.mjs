@@ -487,7 +487,7 @@ describe('the list of conversations', { skip }, () => {
 		await menu('Receipts', 'Archive');
 		await line('Receipts').waitFor({ state: 'detached' });
 		await page.getByText('“Receipts” was archived.').waitFor();
-		await page.getByRole('button', { name: 'Undo' }).click();
+		await page.getByRole('button', { name: 'Undo', exact: true }).click();
 		await line('Receipts').waitFor();
 		await menu('Receipts', 'Archive');
 		await archived().focus();

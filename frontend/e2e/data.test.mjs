@@ -98,7 +98,7 @@ describe('data', { skip: binary ? false : 'OXIOS_BIN names no binary' }, () => {
 		assert.doesNotMatch(await oxios('sessions', 'list'), /hello/);
 		assert.doesNotMatch(await oxios('sessions', 'list', '--search', 'hello'), /hello/);
 		assert.doesNotMatch(await oxios('ps', '--all'), /hello/);
-		await page.getByRole('button', { name: 'Undo' }).click();
+		await page.getByRole('button', { name: 'Undo', exact: true }).click();
 		await line('Write a hello file').click();
 		await log().getByText('1 file changed').waitFor();
 		assert.match(await oxios('sessions', 'list'), /hello/);
@@ -189,7 +189,7 @@ describe('data', { skip: binary ? false : 'OXIOS_BIN names no binary' }, () => {
 		assert.equal(await holds('Look around this folder.'), true);
 		await menu('Look around this folder', 'Delete');
 		await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-		await page.getByRole('button', { name: 'Undo' }).waitFor();
+		await page.getByRole('button', { name: 'Undo', exact: true }).waitFor();
 		server.kill();
 		assert.doesNotMatch(await oxios('sessions', 'list'), /Look around/);
 		assert.equal(await holds('Look around this folder.'), false);
