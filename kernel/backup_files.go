@@ -10,11 +10,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"oxios/kernel/store"
+	"oxios/kernel/sys"
 )
 
 // leftOut are the folders of a home that no backup holds: keys are secret, what an
@@ -131,29 +131,29 @@ func parses(config string) bool {
 }
 
 var (
-	headerTable  = regexp.MustCompile(`^[ \t]*\[+[ \t]*"?providers"?[ \t]*\.[ \t]*"?headers"?[ \t]*\]`)
-	anyTable     = regexp.MustCompile(`^[ \t]*\[`)
-	headerLine   = regexp.MustCompile(`^([ \t]*[^=#\n]+=).*$`)
-	inlineHeader = regexp.MustCompile(`(?m)^([ \t]*headers[ \t]*=[ \t]*)\{[^}\n]*\}`)
-	userInfo     = regexp.MustCompile(`(://)[^/@\s"']+@`)
+	headerTable  = sys.Pattern(`^[ \t]*\[+[ \t]*"?providers"?[ \t]*\.[ \t]*"?headers"?[ \t]*\]`)
+	anyTable     = sys.Pattern(`^[ \t]*\[`)
+	headerLine   = sys.Pattern(`^([ \t]*[^=#\n]+=).*$`)
+	inlineHeader = sys.Pattern(`(?m)^([ \t]*headers[ \t]*=[ \t]*)\{[^}\n]*\}`)
+	userInfo     = sys.Pattern(`(://)[^/@\s"']+@`)
 )
 
 // withoutSecrets returns a config.toml whose headers are empty and whose
 // addresses have no password. It reports false when a header is left that it
 // did not understand.
 func withoutSecrets(raw []byte) ([]byte, bool) {
-	lines := strings.Split(inlineHeader.ReplaceAllString(string(raw), `$1{}`), "\n")
+	lines := strings.Split(inlineHeader().ReplaceAllString(string(raw), `$1{}`), "\n")
 	inside := false
 	for i, line := range lines {
-		if anyTable.MatchString(line) {
-			inside = headerTable.MatchString(line)
+		if anyTable().MatchString(line) {
+			inside = headerTable().MatchString(line)
 			continue
 		}
 		if inside {
-			lines[i] = headerLine.ReplaceAllString(line, `$1 ""`)
+			lines[i] = headerLine().ReplaceAllString(line, `$1 ""`)
 		}
 	}
-	clean := userInfo.ReplaceAllString(strings.Join(lines, "\n"), "$1")
+	clean := userInfo().ReplaceAllString(strings.Join(lines, "\n"), "$1")
 	c, perr := parseConfig(raw)
 	if perr != nil {
 		return []byte(clean), true // no provider of it is in force

@@ -3,7 +3,6 @@ package kernel
 import (
 	"context"
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"oxios/kernel/agent"
@@ -100,12 +99,12 @@ func (a *StateAPI) BranchSession(ctx context.Context, runID string) (Session, er
 }
 
 // branchMark is what branchTitle puts behind a title.
-var branchMark = regexp.MustCompile(` \((branch|갈래)( \d+)?\)$`)
+var branchMark = sys.Pattern(` \((branch|갈래)( \d+)?\)$`)
 
 // branchTitle is the title of the origin with a mark behind it, counted up
 // until no conversation has it.
 func (k *Kernel) branchTitle(tx *store.Tx, origin string) (string, error) {
-	origin = branchMark.ReplaceAllString(origin, "")
+	origin = branchMark().ReplaceAllString(origin, "")
 	title := sys.Say("%s (branch)", origin).In(k.korean())
 	for n := 2; ; n++ {
 		taken, err := k.store.TitleTaken(tx, title)

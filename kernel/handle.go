@@ -58,6 +58,7 @@ type scope struct {
 // As returns the kernel as p sees it. An agent's Handle works in the folder and
 // mode of its run; p.ID names the run.
 func (k *Kernel) As(p sys.Principal) *Handle {
+	_ = k.recorded() // [Kernel.Run] tells when it failed; what has an effect fails by itself then
 	c := &caller{k: k, who: p}
 	// An unknown principal or profile gets the empty space: it may do nothing.
 	c.cspace, _ = security.SpaceOf(p)

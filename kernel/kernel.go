@@ -110,8 +110,9 @@ type Kernel struct {
 	cancel     context.CancelFunc
 	running    atomic.Bool
 	focused    atomic.Bool
-	auditOK    atomic.Bool // what the last verification found
-	checked    checked     // and when, and how far it came
+	auditOK    atomic.Bool  // what the last verification found
+	recorded   func() error // waits until the start is in the audit chain
+	checked    checked      // and when, and how far it came
 	statusDue  chan struct{}
 	sleepDue   chan struct{}             // who works may have changed
 	trouble    atomic.Pointer[sys.Error] // what a person should know, in Status

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -116,13 +117,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	if _, perr := k.purge(ctx, nil); perr != nil {
 		k.log.Warn("Could not delete discarded conversations", "error", perr)
 	}
-	// What cannot be read or written now is tried again at the next start.
-	if rerr := k.undos.recover(ctx); rerr != nil {
-		k.log.Warn("Could not finish an undo that was cut off", "error", rerr)
-	}
-	if rerr := k.undos.missing(ctx); rerr != nil {
-		k.log.Warn("Could not find what commands changed before a crash", "error", rerr)
-	}
+	k.undos.afterCrash(ctx)
 	// Whoever holds the home's lock has all its runs at once. A one-shot run
 	// never goes on with others' runs.
 	if o.Owner != OwnerRun {
@@ -130,9 +125,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 			return nil, fmt.Errorf("take over runs: %w", err)
 		}
 	}
-	if err = k.recordStart(ctx, newKey); err != nil {
-		return nil, err
-	}
+	k.recordStart(ctx, newKey)
 	return k, nil
 }
 
@@ -226,20 +219,19 @@ func lockHome(home, owner string) (*flock.Flock, error) {
 // recordStart begins this kernel's part of the audit chain. It also declares a
 // clock that was set back since the last part, and names the key that signs it
 // when that is new.
-func (k *Kernel) recordStart(ctx context.Context, newKey bool) error {
+//
+// Nobody waits for the disk here: what is written later comes after it, and nobody
+// is given a Handle before it is there.
+func (k *Kernel) recordStart(ctx context.Context, newKey bool) {
 	meta := map[string]any{"version": k.opts.Version, "owner": k.opts.Owner, "node": k.node}
 	if newKey {
 		maps.Copy(meta, k.audit.KeyWords())
 	}
-	err := k.store.Write(ctx, func(tx *store.Tx) error {
+	k.recorded = sync.OnceValue(k.store.Queue(context.WithoutCancel(ctx), func(tx *store.Tx) error {
 		_, err := k.audit.Append(tx, k.newEntry("kernel", security.ActionOther, "kernel opened", meta))
 		return err
-	})
-	if err != nil {
-		return err
-	}
+	}))
 	k.auditOK.Store(true) // until a verification says otherwise
-	return nil
 }
 
 // nodeID is the id of this installation: made once, kept in the database. It is

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"oxios/kernel/agent"
 	"oxios/kernel/event"
 	"oxios/kernel/security"
@@ -145,9 +143,23 @@ func (k *Kernel) replay(ctx context.Context, run Run, steps []store.Step) (Repla
 		return Replay{}, err
 	}
 	out := Replay{RunID: run.ID, Events: canonical(again, ended)}
-	out.Differs = gocmp.Diff(canonical(steps, run), out.Events)
+	recorded, err := told(canonical(steps, run))
+	if err != nil {
+		return Replay{}, err
+	}
+	replayed, err := told(out.Events)
+	if err != nil {
+		return Replay{}, err
+	}
+	out.Differs = unifiedDiff("events", recorded, replayed)
 	out.Same = out.Differs == ""
 	return out, nil
+}
+
+// told is events as text, a field a line.
+func told(events []ReplayEvent) (string, error) {
+	text, err := json.MarshalIndent(events, "", "  ")
+	return string(text) + "\n", err
 }
 
 // canonical tells steps and the end of their run as events.

@@ -18,6 +18,9 @@ const maxAttempts = 3
 // open step. Finished steps are not done again; one whose outcome nobody knows
 // is told as unknown.
 func (k *Kernel) takeUp(ctx context.Context) error {
+	if err := k.recorded(); err != nil {
+		return fmt.Errorf("record the start: %w", err)
+	}
 	if err := k.settleMail(ctx); err != nil {
 		return fmt.Errorf("settle the messages of agents: %w", err)
 	}

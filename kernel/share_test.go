@@ -292,15 +292,15 @@ args = '{"goal": "a page", "acceptance_criteria": [{"text": "page is there", "ch
 text = "Put together."
 `
 
-// tested begins the task and returns when its parts are given out and the tester
-// has not yet read of its own.
+// tested begins the task and returns when the tester has not yet read of its part
+// and the others have done theirs: whoever ends the kernel cuts off nobody's write.
 func tested(t *testing.T) (k *kerneltest.Kernel, run string, tester kernel.Process) {
 	t.Helper()
 	k = open(t, kerneltest.Script(testedScript))
 	run = k.Say("make a page", func(m *kernel.Submit) { m.Mode = "autonomous" }).RunID
 	k.Until("the parts are given out", func() bool {
-		v, err := k.Person().Agents.Run(t.Context(), run)
-		return err == nil && len(parts(t, k, run)) >= 3 && len(v.Steps) > 0 && strings.Contains(strings.Join(mail(t, k, ""), "\n"), "waiting")
+		team := parts(t, k, run)
+		return len(team) == 3 && team[1].State.Ended() && team[2].State.Ended() && strings.Contains(strings.Join(mail(t, k, ""), "\n"), "waiting")
 	})
 	return k, run, parts(t, k, run)[0]
 }

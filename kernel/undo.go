@@ -302,6 +302,25 @@ func (u *undos) tell(plan *UndoPlan, moves []store.UndoMove, why map[string]erro
 	}
 }
 
+// afterCrash takes up what a crash cut off. What cannot be read or written now is
+// tried again at the next start.
+func (u *undos) afterCrash(ctx context.Context) {
+	var left bool
+	err := u.k.store.Write(ctx, func(tx *store.Tx) (err error) { // no reader, see [Kernel.nodeID]
+		left, err = u.k.store.UndoLeft(tx)
+		return err
+	})
+	if left {
+		err = u.recover(ctx)
+		if merr := u.missing(ctx); merr != nil {
+			u.k.log.WarnContext(ctx, "Could not find what commands changed before a crash", "error", merr)
+		}
+	}
+	if err != nil {
+		u.k.log.WarnContext(ctx, "Could not finish an undo that was cut off", "error", err)
+	}
+}
+
 // recover ends the undos that a crash cut off.
 func (u *undos) recover(ctx context.Context) error {
 	open, err := u.k.store.UndoMoves(ctx, "")

@@ -182,12 +182,7 @@ func (c *console) root(args []string) *cobra.Command {
 			return c.openDesktop(args)
 		},
 	}
-	root.AddCommand(
-		c.serveCommand(), c.quickCommand(), c.runCommand(), c.approvalsCommand(), c.grantsCommand(), c.answerCommand(), c.seedsCommand(), c.inboxCommand(), c.psCommand(), c.killCommand(), c.pauseCommand(), c.resumeCommand(), c.messageCommand(), c.waitCommand(), c.a2aCommand(), c.runsCommand(), c.replayCommand(), c.undoCommand(), c.redoCommand(), c.sessionsCommand(), c.auditCommand(),
-		c.configCommand(), c.modelsCommand(), c.providersCommand(), c.toolsCommand(), c.doctorCommand(), c.demoCommand(), c.versionCommand(),
-		c.foldersCommand(), c.backupCommand(), c.restoreCommand(), c.storageCommand(), c.budgetCommand(), c.costCommand(), c.resourcesCommand(), c.policyCommand(),
-		c.addressCommand(), c.serviceCommand(), c.autostartCommand(), c.completionCommand(), c.manualCommand(),
-	)
+	root.AddCommand(c.commands(args)...)
 	root.SetArgs(args)
 	root.SetIn(c.in)
 	root.SetOut(c.out)
@@ -198,6 +193,70 @@ func (c *console) root(args []string) *cobra.Command {
 	})
 	c.translate(root)
 	return root
+}
+
+// topCommands are the commands by the word that names them.
+var topCommands = []struct {
+	name string
+	make func(*console) *cobra.Command
+}{
+	{"serve", (*console).serveCommand},
+	{"quick", (*console).quickCommand},
+	{"run", (*console).runCommand},
+	{"approvals", (*console).approvalsCommand},
+	{"grants", (*console).grantsCommand},
+	{"answer", (*console).answerCommand},
+	{"seeds", (*console).seedsCommand},
+	{"inbox", (*console).inboxCommand},
+	{"ps", (*console).psCommand},
+	{"kill", (*console).killCommand},
+	{"pause", (*console).pauseCommand},
+	{"resume", (*console).resumeCommand},
+	{"message", (*console).messageCommand},
+	{"wait", (*console).waitCommand},
+	{"a2a", (*console).a2aCommand},
+	{"runs", (*console).runsCommand},
+	{"replay", (*console).replayCommand},
+	{"undo", (*console).undoCommand},
+	{"redo", (*console).redoCommand},
+	{"sessions", (*console).sessionsCommand},
+	{"audit", (*console).auditCommand},
+	{"config", (*console).configCommand},
+	{"models", (*console).modelsCommand},
+	{"providers", (*console).providersCommand},
+	{"tools", (*console).toolsCommand},
+	{"doctor", (*console).doctorCommand},
+	{"demo", (*console).demoCommand},
+	{"version", (*console).versionCommand},
+	{"folders", (*console).foldersCommand},
+	{"backup", (*console).backupCommand},
+	{"restore", (*console).restoreCommand},
+	{"storage", (*console).storageCommand},
+	{"budget", (*console).budgetCommand},
+	{"cost", (*console).costCommand},
+	{"resources", (*console).resourcesCommand},
+	{"policy", (*console).policyCommand},
+	{"address", (*console).addressCommand},
+	{"service", (*console).serviceCommand},
+	{"autostart", (*console).autostartCommand},
+	{"completion", (*console).completionCommand},
+	{"manual", (*console).manualCommand},
+}
+
+// commands are those that args may mean: only the one that its first word names,
+// as all of them take as long to make as the rest of a start takes. What speaks of
+// the whole, as help does, gets the whole.
+func (c *console) commands(args []string) []*cobra.Command {
+	var all []*cobra.Command
+	for _, t := range topCommands {
+		if len(args) > 0 && args[0] == t.name && t.name != "completion" && t.name != "manual" {
+			return []*cobra.Command{t.make(c)}
+		}
+	}
+	for _, t := range topCommands {
+		all = append(all, t.make(c))
+	}
+	return all
 }
 
 // group is a command that only holds others.

@@ -56,6 +56,23 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	}
 }
 
+func TestACommandIsMadeAloneByItsName(t *testing.T) {
+	t.Parallel()
+	c := &console{}
+	for _, top := range topCommands {
+		if name := top.make(c).Name(); name != top.name {
+			t.Errorf("%s is found as %s", name, top.name)
+		}
+		want := 1
+		if top.name == "completion" || top.name == "manual" {
+			want = len(topCommands) // they speak of all
+		}
+		if got := len(c.commands([]string{top.name, "--help"})); got != want {
+			t.Errorf("oxios %s: made %d commands, want %d", top.name, got, want)
+		}
+	}
+}
+
 func walkCommands(c *console, visit func(path, text string)) {
 	root := c.root(nil)
 	for list := root.Commands(); len(list) > 0; list = list[1:] {

@@ -57,7 +57,7 @@ func (c Checkpoint) signed() []byte {
 
 func (k *SigningKey) sign(c Checkpoint) Checkpoint {
 	c.Time, c.Key = c.Time.UTC().Round(0), k.Public()
-	c.Signature = hex.EncodeToString(ed25519.Sign(k.private, c.signed()))
+	c.Signature = hex.EncodeToString(ed25519.Sign(k.private(), c.signed()))
 	return c
 }
 

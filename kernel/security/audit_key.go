@@ -9,11 +9,20 @@ import (
 	"log/slog"
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
 // SigningKey signs the checkpoints of one home's audit chain. It is an Ed25519
 // key, and no more than that: whoever has it can sign any chain.
-type SigningKey struct{ private ed25519.PrivateKey }
+type SigningKey struct {
+	// Made from its seed at the first use: that takes longer than to read it, and a
+	// start signs nothing.
+	private func() ed25519.PrivateKey
+}
+
+func signingKey(seed []byte) *SigningKey {
+	return &SigningKey{sync.OnceValue(func() ed25519.PrivateKey { return ed25519.NewKeyFromSeed(seed) })}
+}
 
 // signingKeyFile is where it lies, below keys/: backups and exports leave that
 // folder out, and no agent reads it.
@@ -31,7 +40,7 @@ func OpenSigningKey(dir string, log *slog.Logger) (key *SigningKey, made bool, e
 		}
 		text := "# Signs the checkpoints of the audit record. Whoever has it can sign in the name of this home.\n# public key: " +
 			hex.EncodeToString(public) + "\n" + hex.EncodeToString(private.Seed()) + "\n"
-		return &SigningKey{private}, true, folder.write(path, []byte(text))
+		return signingKey(private.Seed()), true, folder.write(path, []byte(text))
 	}
 	if err != nil {
 		return nil, false, err
@@ -44,12 +53,12 @@ func OpenSigningKey(dir string, log *slog.Logger) (key *SigningKey, made bool, e
 		if err != nil || len(seed) != ed25519.SeedSize {
 			return nil, false, damaged(path, errors.New("it holds no key"))
 		}
-		return &SigningKey{ed25519.NewKeyFromSeed(seed)}, false, nil
+		return signingKey(seed), false, nil
 	}
 	return nil, false, damaged(path, errors.New("it is empty"))
 }
 
 // Public returns the public half, in hex: what others check signatures with.
 func (k *SigningKey) Public() string {
-	return hex.EncodeToString(k.private[ed25519.SeedSize:]) // the second half of a private key is its public one
+	return hex.EncodeToString(k.private()[ed25519.SeedSize:]) // the second half of a private key is its public one
 }

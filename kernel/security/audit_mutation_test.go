@@ -3,6 +3,7 @@ package security
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -302,7 +303,7 @@ func TestNoMutationOfAnExportGetsPastAWitness(t *testing.T) {
 		check(fmt.Sprint("rewritten from ", i), lines(changed), ExportProof{Witness: proof.Witness})
 		check(fmt.Sprint("rewritten, with the old checkpoints, from ", i), lines(changed, proof.Witness...), ExportProof{})
 		// Somebody else signs it.
-		other := &SigningKey{private: otherKey(t)}
+		other := signingKey(otherKey(t).Seed())
 		var signed []Checkpoint
 		for _, c := range proof.Witness {
 			c.Hash = changed[c.Seq-1].Hash
@@ -319,13 +320,13 @@ func TestNoMutationOfAnExportGetsPastAWitness(t *testing.T) {
 	check("a checkpoint made a root", append(checkpointLine(root), lines(entries[2:])...), proof)
 }
 
-func otherKey(t testing.TB) []byte {
+func otherKey(t testing.TB) ed25519.PrivateKey {
 	t.Helper()
 	key, _, err := OpenSigningKey(filepath.Join(t.TempDir(), "keys"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return key.private
+	return key.private()
 }
 
 func TestACheckpointSignsWhatWasWrittenNotWhatStandsThere(t *testing.T) {
@@ -409,7 +410,7 @@ func TestANewKeyIsNamedByTheChain(t *testing.T) {
 	w := setupWitnessed(t)
 	w.fill(t, 2)
 	w.checkpoint(t)
-	w.key = &SigningKey{private: otherKey(t)}
+	w.key = signingKey(otherKey(t).Seed())
 	w.keep(w.Audit)
 	w.fill(t, 1)
 	w.checkpoint(t)

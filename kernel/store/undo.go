@@ -202,6 +202,13 @@ func (s *Store) EndUndoCommand(tx *Tx, id string) error {
 	return err
 }
 
+// UndoLeft reports whether a crash may have left an undo or a command of which
+// not everything is written down.
+func (s *Store) UndoLeft(tx *Tx) (left bool, err error) {
+	err = tx.QueryRow("SELECT EXISTS (SELECT 1 FROM undo_moves WHERE state = 'open') OR EXISTS (SELECT 1 FROM undo_commands)").Scan(&left)
+	return left, err
+}
+
 // UndoCommands returns the commands whose changes are not found yet.
 func (s *Store) UndoCommands(ctx context.Context) ([]UndoCommand, error) {
 	var all []UndoCommand

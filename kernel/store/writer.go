@@ -30,21 +30,29 @@ type insideKey struct{}
 // anything else nor call Write. When ctx ends before fn has begun, Write
 // returns its error; from then on it waits for the outcome.
 func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
+	return s.Queue(ctx, fn)()
+}
+
+// Queue is [Store.Write] whose outcome is waited for later, once: with wait. What
+// is queued or written after it comes after it on the disk, too.
+func (s *Store) Queue(ctx context.Context, fn func(*Tx) error) (wait func() error) {
 	if ctx.Value(insideKey{}) != nil {
-		return sys.Errorf(sys.CodeInternal, "Write was called inside a transaction.")
+		return func() error { return sys.Errorf(sys.CodeInternal, "Write was called inside a transaction.") }
 	}
 	r := &request{ctx: ctx, fn: fn, done: make(chan error, 1)}
 	if !s.w.add(r) {
-		return errClosed()
+		return errClosed
 	}
-	select {
-	case err := <-r.done:
-		return err
-	case <-ctx.Done():
-		if r.state.CompareAndSwap(waiting, left) {
-			return ctx.Err()
+	return func() error {
+		select {
+		case err := <-r.done:
+			return err
+		case <-ctx.Done():
+			if r.state.CompareAndSwap(waiting, left) {
+				return ctx.Err()
+			}
+			return <-r.done
 		}
-		return <-r.done
 	}
 }
 
