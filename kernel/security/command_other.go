@@ -33,7 +33,8 @@ var cmdOthers = sync.OnceValue(func() map[string]cmdOther {
 		{EffectExecute, &cmdRunsBuild, `make gmake cmake ninja meson bazel buck2 scons rake just task tox nox pytest jest vitest mocha tsc eslint webpack vite rollup
 			gulp grunt ant msbuild gcc g++ cc c++ clang clang++ ld as rustc javac ghc swiftc zig protoc mypy ruff black prettier`},
 		{EffectOutside, &cmdOpens, "xdg-open open gnome-open kde-open gio start explorer xdotool ydotool wtype osascript notify-send zenity kdialog code subl firefox chromium google-chrome"},
-		{EffectOutside, &cmdReadsPrivate, "xclip xsel wl-paste wl-copy pbpaste pbcopy scrot import screencapture grim gnome-screenshot arecord last lastlog lastb dmesg lsof ss netstat ip ifconfig getent loginctl busctl dbus-send gdbus"},
+		{EffectOutside, &cmdReadsPrivate, "xclip xsel wl-paste wl-copy pbpaste pbcopy scrot import screencapture grim gnome-screenshot arecord"},
+		{EffectOutside, &cmdLooksAround, "last lastlog lastb dmesg lsof ss netstat ip ifconfig getent loginctl busctl dbus-send gdbus"},
 		{EffectOutside, &cmdSettings, "gsettings dconf defaults xrandr nmcli timedatectl hostnamectl localectl update-alternatives ldconfig locale-gen setxkbmap amixer pactl crudini mount umount hwclock"},
 		{EffectExecute, &cmdWritesFile, `touch mkdir split csplit patch unzip gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd 7z 7za zip tar cpio ar rename mktemp mkfile fallocate
 			sponge convert magick ffmpeg pandoc dos2unix unix2dos iconv ssh-keygen age age-keygen keytool xattr touch`},

@@ -57,6 +57,7 @@ var (
 	cmdUsesOutside  = cmdReason{6, "uses files outside the folder", "폴더 밖의 파일을 사용합니다"}
 	cmdReadsPrivate = cmdReason{8, "reads files that may hold passwords or keys", "비밀번호나 키가 들어 있을 수 있는 파일을 읽습니다"}
 	cmdReadsEnv     = cmdReason{8, "shows environment variables, which may hold keys", "키가 들어 있을 수 있는 환경 변수를 보여 줍니다"}
+	cmdLooksAround  = cmdReason{6, "looks at this computer's programs, accounts or network, or changes them", "이 컴퓨터의 프로그램, 계정, 네트워크를 살펴보거나 바꿉니다"}
 	cmdReadsDevice  = cmdReason{3, "reads a device", "장치를 읽습니다"}
 
 	// What nobody can approve.
