@@ -115,7 +115,8 @@ func (a *ExecAPI) change(ctx context.Context, call, name string, args any, make 
 		}
 	}
 	return guard(ctx, a.caller, act, func(ctx context.Context) (FileEffect, error) {
-		return a.apply(ctx, p, plan, make)
+		// It takes milliseconds: an end of the kernel waits for it, so that nobody has to be told that its outcome is unknown.
+		return a.apply(context.WithoutCancel(ctx), p, plan, make)
 	})
 }
 
