@@ -25,6 +25,9 @@ func (c *caller) approve(ctx context.Context, row Syscall, a action) (security.A
 	if ok {
 		return c.await(ctx, old)
 	}
+	if err := c.introduce(ctx, &req); err != nil {
+		return security.Approval{}, c.unrecorded(ctx, err)
+	}
 	var made security.Approval
 	create := func(tx *store.Tx) error {
 		var err error
@@ -47,6 +50,27 @@ func (c *caller) approve(ctx context.Context, row Syscall, a action) (security.A
 		c.k.publishStep(c.scope, step.Step())
 	}
 	return c.await(ctx, made)
+}
+
+// introduce says who asks: the agent's parents, and what its run has cost.
+func (c *caller) introduce(ctx context.Context, r *security.Request) error {
+	if r.RunID == "" {
+		return nil
+	}
+	run, err := c.k.store.Run(ctx, r.RunID)
+	if err != nil {
+		return err
+	}
+	if run.Cost.Calls > 0 {
+		r.Spent = &run.Cost
+	}
+	for run.ParentID != "" {
+		if run, err = c.k.store.Run(ctx, run.ParentID); err != nil {
+			return err
+		}
+		r.Ancestry = append(r.Ancestry, run.Name)
+	}
+	return nil
 }
 
 func (c *caller) await(ctx context.Context, a security.Approval) (security.Approval, error) {

@@ -309,6 +309,10 @@ func TestAPartGoesToTheAgentAtWorkThatWasStartedForIt(t *testing.T) {
 	t.Parallel()
 	k, run, tester := tested(t)
 	k.Restart()
+	asks := k.Approval(tester.ID).Request
+	if !slices.Equal(asks.Ancestry, []string{"make a page"}) || asks.Agent != "Tester" || asks.Spent == nil || asks.Spent.Calls == 0 || !asks.Spent.Free {
+		t.Errorf("got %q of %q, spent %+v; want the tester of the run that made it, and what it cost", asks.Agent, asks.Ancestry, asks.Spent)
+	}
 	approveAll(t, k, []kernel.Process{tester})
 	r := k.Wait(run)
 	v, err := k.Person().Agents.Seed(t.Context(), r.SeedID)

@@ -161,6 +161,9 @@ func (c *console) card(a kernel.Approval) {
 	line("Folder:", "폴더:", oneLine(r.Dir))
 	line("Program:", "프로그램:", oneLine(r.Executable))
 	line("Agent:", "에이전트:", oneLine(strings.Join(append([]string{r.Agent}, r.Ancestry...), " ← ")))
+	if r.Spent != nil {
+		line("Cost so far:", "지금까지 비용:", c.price(*r.Spent))
+	}
 	line("Why it asks:", "묻는 이유:", oneLine(c.either(r.Why, r.WhyKO)))
 	if r.Claim != "" {
 		line("The agent says:", "에이전트의 말:", fmt.Sprintf("%q", oneLine(r.Claim)))

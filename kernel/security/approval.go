@@ -54,6 +54,7 @@ type Request struct {
 	UndoKO     string        `json:"undo_ko,omitempty"` // the same in Korean
 	Agent      string        `json:"agent,omitempty"`
 	Ancestry   []string      `json:"ancestry,omitempty"` // the agent's parents, the nearest first
+	Spent      *store.Cost   `json:"spent,omitempty"`    // by the run until it asked, without that of its forks
 	Hidden     bool          `json:"hidden"`             // a glob, an expansion or "..": only Review may be offered outside the card
 	Simple     bool          `json:"simple"`             // a notification may offer Approve and Deny
 	RunID      string        `json:"run_id,omitempty"`

@@ -194,6 +194,8 @@ export interface ApprovalRequest {
   agent?: string;
   /** the agent's parents, the nearest first */
   ancestry?: string[];
+  /** by the run until it asked, without that of its forks */
+  spent?: Cost;
   /** a glob, an expansion or "..": only Review may be offered outside the card */
   hidden: boolean;
   /** a notification may offer Approve and Deny */

@@ -322,6 +322,7 @@ function conversations(w: World, speech: Speech): void {
 		why: t.why,
 		agent: 'cleaner',
 		ancestry: ['tidy-downloads'],
+		spent: { calls: 3, input: 11_800, output: 640, cached: 0, reasoning: 0, usd: 0.042, unknown: false, free: false },
 		hidden: true,
 	});
 	w.approvals.push(askTidy);

@@ -290,6 +290,7 @@ export const en = {
 		undo: 'Undo',
 		undoNo: 'no',
 		agent: 'Agent',
+		spent: (cost: string) => `${cost} so far`,
 		unanswered: (when: string) => `denied at ${when} if unanswered`,
 		atToday: (time: string) => time,
 		atTomorrow: (time: string) => `${time} tomorrow`,

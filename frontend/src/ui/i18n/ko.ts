@@ -284,6 +284,7 @@ export const ko: Dictionary = {
 		undo: '되돌리기',
 		undoNo: '되돌릴 수 없습니다',
 		agent: '에이전트',
+		spent: (cost) => `지금까지 ${cost}`,
 		unanswered: (when) => `답이 없으면 ${when}에 거절`,
 		atToday: (time) => time,
 		atTomorrow: (time) => `내일 ${time}`,
