@@ -7,7 +7,7 @@ import { browser } from './serve.mjs';
 const skip = binary ? false : 'OXIOS_BIN names no binary';
 let o, chrome, page, errors;
 
-const rows = () => page.locator('table[data-audit] tr.line');
+const rows = () => page.locator('table[data-table=audit] tr.line');
 const chain = () => page.locator('main .chain');
 
 describe('the audit record', { skip }, () => {
@@ -32,7 +32,7 @@ describe('the audit record', { skip }, () => {
 
 		await page.getByRole('searchbox', { name: 'Agent, action, path' }).fill('llm.complete');
 		await page.waitForFunction(() => {
-			const rows = [...document.querySelectorAll('table[data-audit] tr.line')];
+			const rows = [...document.querySelectorAll('table[data-table=audit] tr.line')];
 			return rows.length > 0 && rows.every((r) => r.textContent.includes('Ask the model'));
 		});
 

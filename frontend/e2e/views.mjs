@@ -66,7 +66,7 @@ const audit = (index, change) => async (page) => {
 	await page.locator('main .chain, main .none').first().waitFor();
 	await change?.(page);
 	if (index === undefined) return;
-	await page.locator('table[data-audit] tr.line button').nth(index).click();
+	await page.locator('table[data-table=audit] tr.line button').nth(index).click();
 	await page.waitForTimeout(300);
 };
 
