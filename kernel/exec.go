@@ -380,20 +380,35 @@ func (c *command) note(res sandbox.Result, spec sandbox.Spec) string {
 		return ""
 	case res.WantsPassword:
 		return "It wanted a password. Nobody can type one here, so it could not go on. Ask the person to run it themselves."
+	case res.Level >= sys.IsolationFull && ownLoopback().Match(res.Output):
+		return "A command has a loopback of its own: it reaches neither servers of this machine nor those of other commands. Start what it needs in the same command."
 	case res.Level.Contained() && !spec.Network && netFailure().Match(res.Output):
 		return "Commands have no network here unless the person approves it. If it needs the network, call again with network: true; the person is asked then."
 	case res.Level >= sys.IsolationFull && guardedFailure().Match(res.Output):
 		return "Commands are contained: they write only below " + shortenHome(c.caller.scope.folder) + ", and there no hooks and settings of a repository and no start files of a shell. Ask the person to change these."
 	case res.Level.Contained() && deniedFailure().Match(res.Output):
 		return "Commands are contained: they write only below " + shortenHome(c.caller.scope.folder) + " and read only that and the system's programs."
-	case res.Level >= sys.IsolationFull && len(c.verdict.Outside) > 0 && strings.Contains(string(res.Output), "No such file"):
-		return "Commands are contained: but for " + shortenHome(c.caller.scope.folder) + " and the system's programs, files do not exist for them unless the person approved them."
+	case res.Level >= sys.IsolationFull && c.missedOutside(res.Output):
+		return "Commands are contained: but for " + shortenHome(c.caller.scope.folder) + " and the system's programs, no files exist for them unless the person approves the very path."
 	}
 	return ""
 }
 
+// missedOutside reports whether a program did not find a file outside the
+// folder: at isolation 3 these do not exist.
+func (c *command) missedOutside(output []byte) bool {
+	for _, m := range missingFile().FindAllSubmatch(output, 10) {
+		if !security.Within(string(m[1]), c.caller.scope.folder) {
+			return true
+		}
+	}
+	return false
+}
+
 var (
-	netFailure = sys.Pattern(`(?i)could not resolve|temporary failure in name resolution|network is unreachable|name or service not known|` +
+	ownLoopback = sys.Pattern(`(?i)(127\.0\.0\.1|localhost|\[?::1)[^\n]{0,80}(refused|couldn't connect)|ECONNREFUSED (127\.|::1)`)
+	missingFile = sys.Pattern(`(/[^\s'":]+)['"’]?: No such file or directory`)
+	netFailure  = sys.Pattern(`(?i)could not resolve|temporary failure in name resolution|network is unreachable|name or service not known|` +
 		`EAI_AGAIN|getaddrinfo|no address associated|unable to resolve|failed to connect|couldn't connect|connection refused|` +
 		`\b(socket|connect|dial)\b[^\n]{0,80}(operation not permitted|permission denied|EPERM|EACCES)|` +
 		`(operation not permitted|permission denied)[^\n]{0,40}\b(socket|connect)\b`)

@@ -181,13 +181,32 @@ func (v *view) guardRepo(root, repo string) {
 		v.add("--ro-bind", "@"+partEmpty, config)
 	}
 	v.keep("--ro-bind", filepath.Join(repo, "config.worktree"))
-	v.keep("--ro-bind", filepath.Join(repo, "commondir"))
+	if !v.keep("--ro-bind", filepath.Join(repo, "commondir")) {
+		v.repos = append(v.repos, repo)
+	}
 	modules := filepath.Join(repo, "modules")
 	if unix.Access(modules, unix.F_OK) == nil {
 		for _, sub := range repositories(modules) {
 			v.guardRepo(root, sub)
 		}
 	}
+}
+
+// unlead takes away the file that a command may have put into a repository to
+// lead git to other settings and hooks. Nothing can be mounted where it is not
+// yet, and outside of linked work trees git makes none itself.
+func unlead(repos []string) (found []string) {
+	for _, repo := range repos {
+		root, err := os.OpenRoot(repo)
+		if err != nil {
+			continue
+		}
+		if _, err := root.Lstat("commondir"); err == nil && root.RemoveAll("commondir") == nil {
+			found = append(found, repo)
+		}
+		root.Close()
+	}
+	return found
 }
 
 // readOnly makes what lies at path read-only, if something does. A link is

@@ -36,6 +36,7 @@ type helped struct {
 	walls string // the view around it, "" while there is none
 	tmp   string // the temporary folder that belongs to the walls
 	hole  *hole
+	repos []string // in which something may have to be taken back
 }
 
 // launch starts the job's tree. Level 0 without a helper runs directly.
@@ -77,6 +78,9 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 		if v != nil && h.tmp != j.tmp { // the walls stood already, with their own
 			removeAll(j.tmp)
 			j.tmp = h.tmp
+		}
+		if v != nil {
+			h.repos = v.repos
 		}
 		if p.Hole {
 			h.hole.open(spec.Hole)
@@ -250,6 +254,9 @@ func (h *helped) wait() (outcome, error) {
 	}
 	werr := h.cmd.Wait()
 	h.close()
+	if found := unlead(h.repos); len(found) > 0 {
+		h.r.cfg.Log.Warn("A command tried to lead git to other settings; this was taken back", "repositories", found)
+	}
 	if err != nil {
 		// The helper is gone without a word: at level 0 a command can do that.
 		h.r.sweepOrphans(h.root)

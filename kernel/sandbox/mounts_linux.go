@@ -36,6 +36,7 @@ type view struct {
 	steps []step
 	write []string // what can be written, for Landlock
 	same  []identity
+	repos []string // the repositories that a command could lead elsewhere
 }
 
 // step is one option of bubblewrap. A path that begins with "@" is a part of

@@ -307,6 +307,9 @@ func TestLevel3NeverWritesHooksSettingsAndStartFiles(t *testing.T) {
 			t.Errorf("%q: got exit %d: %s", line, res.ExitCode, res.Output)
 		}
 	}
+	if res := bash(t, r, spec, "echo /tmp > .git/commondir"); res.ExitCode != 0 || exists(filepath.Join(dir, ".git", "commondir")) {
+		t.Errorf("got exit %d, and git is led elsewhere: %v", res.ExitCode, exists(filepath.Join(dir, ".git", "commondir")))
+	}
 	// A yes of the person to such a path opens nothing either.
 	for _, grant := range []string{filepath.Join(dir, ".git", "config"), filepath.Join(dir, ".git", "hooks"), filepath.Join(home, ".zshrc")} {
 		spec := spec

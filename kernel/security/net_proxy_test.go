@@ -156,7 +156,9 @@ func TestProxyEndsWithItsCommandAndIsNotFilled(t *testing.T) {
 	}
 	defer silent.Close() //nolint:errcheck // the test is over
 	p := &NetProxy{Guard: &NetGuard{
-		Resolve: func(context.Context, string) ([]netip.Addr, error) { return []netip.Addr{netip.MustParseAddr("93.184.215.14")}, nil },
+		Resolve: func(context.Context, string) ([]netip.Addr, error) {
+			return []netip.Addr{netip.MustParseAddr("93.184.215.14")}, nil
+		},
 		Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, network, silent.Addr().String())
 		},
