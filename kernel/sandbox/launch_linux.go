@@ -252,7 +252,13 @@ func (h *helped) wait() (outcome, error) {
 	for err == nil && !n.Ended {
 		err = h.read.Decode(&n)
 	}
-	werr := h.cmd.Wait()
+	var werr error
+	if err == nil && h.walls != "" {
+		// Nobody is left behind the walls; nobody waits until they are down.
+		h.r.leaving.Go(func() { h.cmd.Wait() })
+	} else {
+		werr = h.cmd.Wait()
+	}
 	h.close()
 	if found := unlead(h.repos); len(found) > 0 {
 		h.r.cfg.Log.Warn("A command tried to lead git to other settings; this was taken back", "repositories", found)

@@ -219,13 +219,13 @@ func (r *Runner) Close() {
 	}
 	r.mu.Unlock()
 	r.dropSpare()
-	r.leaving.Wait()
 	for _, j := range live {
 		j.Kill()
 	}
 	for _, j := range live {
 		<-j.done
 	}
+	r.leaving.Wait()
 }
 
 // commandEnv adds the folders that a command can write to its environment, and
