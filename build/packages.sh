@@ -10,7 +10,8 @@ for group in "$@"; do
 	build) wanted+=(build-essential pkg-config libgtk-3-dev libwebkit2gtk-4.1-dev libayatana-appindicator3-dev) ;;
 	check) wanted+=(shellcheck) ;;
 	# xauth is only recommended by xvfb, and xvfb-run does not start without it.
-	test) wanted+=(xvfb xauth dbus dbus-x11 webkit2gtk-driver chromium openbox xdotool wmctrl scrot ibus ibus-gtk3 ibus-hangul) ;;
+	# bubblewrap builds the walls around commands; without it the tests look at level 2.
+	test) wanted+=(bubblewrap xvfb xauth dbus dbus-x11 webkit2gtk-driver chromium openbox xdotool wmctrl scrot ibus ibus-gtk3 ibus-hangul) ;;
 	# What looks at the package and opens what it installs: gio, gtk-launch and xdg-open stand for a desktop, systemd for its service.
 	package) wanted+=(lintian fakeroot desktop-file-utils appstream xdg-utils libglib2.0-bin libgtk-3-bin systemd) ;;
 	windows) wanted+=(nsis) ;;

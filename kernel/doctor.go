@@ -109,9 +109,12 @@ func (k *Kernel) checkIsolation(ctx context.Context) Check {
 			held++
 		}
 	}
-	c := Check{Name: "isolation", State: CheckOK, Detail: sys.Say("level %d of 2: commands are contained; %d of %d trials held", r.Level, held, len(r.Canaries))}
+	c := Check{Name: "isolation", State: CheckOK, Detail: sys.Say("level %d of 3: commands are contained; %d of %d trials held", r.Level, held, len(r.Canaries))}
+	if r.Level == sys.IsolationPartial {
+		c.Detail, c.Hint = sys.Say("level %d of 3: commands are partly contained; %d of %d trials held. %s", r.Level, held, len(r.Canaries), r.Problem), sys.Say("They see names of files outside, and an approved network is all of it.")
+	}
 	if !r.Level.Contained() {
-		c.State, c.Detail, c.Hint = CheckWarn, sys.Say("level %d of 2: commands are not contained. %s", r.Level, r.Problem), sys.Say("Agents ask before every command that is not read-only.")
+		c.State, c.Detail, c.Hint = CheckWarn, sys.Say("level %d of 3: commands are not contained. %s", r.Level, r.Problem), sys.Say("Agents ask before every command that is not read-only.")
 		if r.Level < sys.IsolationLimits {
 			c.Hint = sys.Say("Agents ask before every command.")
 		}

@@ -52,6 +52,8 @@ type ExecResult struct {
 	JobID         string        `json:"job_id,omitempty"`    // of a background command
 	ReadMore      string        `json:"read_more,omitempty"` // the id under which the whole output can be read with JobLog
 	Note          string        `json:"note,omitempty"`      // what happened besides, in words
+
+	Asked []security.NetTry `json:"asked,omitempty"` // the machines that it asked for, at isolation 3
 }
 
 // Shell runs a command line. What it may do is found out by parsing it; where
@@ -121,6 +123,9 @@ type command struct {
 	executable string            // the file that its first program is
 	scripts    map[string]string // the files that it runs, and the hashes of what is in them
 	err        error             // why it cannot be run; told once it is let through
+
+	meta  map[string]any     // of its audit records
+	proxy *security.NetProxy // its way to the network, nil below isolation 3
 }
 
 func (c *command) fail(err error) {
@@ -263,6 +268,10 @@ func (c *command) run(ctx context.Context) (ExecResult, error) {
 		return ExecResult{JobID: k.commands().add(ctx, c, job, watched), Isolation: k.isolation(), Note: watched.why()}, nil
 	}
 	res, err := k.sandbox.Run(ctx, spec)
+	c.meta["isolation"] = int(res.Level)
+	if asked := c.asked(); len(asked) > 0 {
+		c.meta["asked"] = asked
+	}
 	missed := watched.done(ctx)
 	out := c.result(res, spec)
 	out.Note = strings.TrimSpace(out.Note + " " + missed)
@@ -286,6 +295,10 @@ func (c *command) spec(ctx context.Context) sandbox.Spec {
 		s.Timeout = cfg.execTimeout()
 	}
 	s.Readable = c.programFolders()
+	if s.Level >= sys.IsolationFull {
+		c.proxy = k.netProxy(s.Network)
+		s.Hole = c.proxy.Serve
+	}
 	if allowed {
 		outside := c.outside()
 		if c.verdict.ReadOnly {
@@ -341,8 +354,9 @@ func (c *command) result(res sandbox.Result, spec sandbox.Spec) ExecResult {
 	text := k.masked(outputText(res.Output))
 	out := ExecResult{
 		ExitCode: res.ExitCode, Output: text, Truncated: res.Truncated, Dropped: res.Dropped, DurationMS: res.Duration.Milliseconds(),
-		TimedOut: res.TimedOut, WantsPassword: res.WantsPassword, Isolation: res.Level, Note: c.note(res, spec),
+		TimedOut: res.TimedOut, WantsPassword: res.WantsPassword, Isolation: res.Level, Note: c.note(res, spec), Asked: c.asked(),
 	}
+	out.Note = strings.TrimSpace(out.Note + " " + askedText(out.Asked))
 	if len(text) > maxShown {
 		out.ReadMore, out.Truncated = k.commands().keep(c.caller, text), true
 		head, tail := cutText(text, maxShown/2), text[len(text)-maxShown/2:]
@@ -366,20 +380,40 @@ func (c *command) note(res sandbox.Result, spec sandbox.Spec) string {
 		return ""
 	case res.WantsPassword:
 		return "It wanted a password. Nobody can type one here, so it could not go on. Ask the person to run it themselves."
+	case res.Level >= sys.IsolationFull && ownLoopback().Match(res.Output):
+		return "A command has a loopback of its own: it reaches neither servers of this machine nor those of other commands. Start what it needs in the same command."
 	case res.Level.Contained() && !spec.Network && netFailure().Match(res.Output):
 		return "Commands have no network here unless the person approves it. If it needs the network, call again with network: true; the person is asked then."
+	case res.Level >= sys.IsolationFull && guardedFailure().Match(res.Output):
+		return "Commands are contained: they write only below " + shortenHome(c.caller.scope.folder) + ", and there no hooks and settings of a repository and no start files of a shell. Ask the person to change these."
 	case res.Level.Contained() && deniedFailure().Match(res.Output):
 		return "Commands are contained: they write only below " + shortenHome(c.caller.scope.folder) + " and read only that and the system's programs."
+	case res.Level >= sys.IsolationFull && c.missedOutside(res.Output):
+		return "Commands are contained: but for " + shortenHome(c.caller.scope.folder) + " and the system's programs, no files exist for them unless the person approves the very path."
 	}
 	return ""
 }
 
+// missedOutside reports whether a program did not find a file outside the
+// folder: at isolation 3 these do not exist.
+func (c *command) missedOutside(output []byte) bool {
+	for _, m := range missingFile().FindAllSubmatch(output, 10) {
+		if !security.Within(string(m[1]), c.caller.scope.folder) {
+			return true
+		}
+	}
+	return false
+}
+
 var (
-	netFailure = sys.Pattern(`(?i)could not resolve|temporary failure in name resolution|network is unreachable|name or service not known|` +
+	ownLoopback = sys.Pattern(`(?i)(127\.0\.0\.1|localhost|\[?::1)[^\n]{0,80}(refused|couldn't connect)|ECONNREFUSED (127\.|::1)`)
+	missingFile = sys.Pattern(`(/[^\s'":]+)['"’]?: No such file or directory`)
+	netFailure  = sys.Pattern(`(?i)could not resolve|temporary failure in name resolution|network is unreachable|name or service not known|` +
 		`EAI_AGAIN|getaddrinfo|no address associated|unable to resolve|failed to connect|couldn't connect|connection refused|` +
 		`\b(socket|connect|dial)\b[^\n]{0,80}(operation not permitted|permission denied|EPERM|EACCES)|` +
 		`(operation not permitted|permission denied)[^\n]{0,40}\b(socket|connect)\b`)
-	deniedFailure = sys.Pattern(`(?i)permission denied|operation not permitted|EACCES|EPERM|read-only file system`)
+	guardedFailure = sys.Pattern(`(?i)(\.git/|\bconfig\b|hooks/|\.(bash|zsh|profile|ssh|git)[a-z_]*)[^\n]{0,80}(read-only file system|device or resource busy)`)
+	deniedFailure  = sys.Pattern(`(?i)permission denied|operation not permitted|EACCES|EPERM|read-only file system`)
 )
 
 // ansi are the sequences with which programs colour and move about.

@@ -14,9 +14,10 @@ import (
 // action is what the guard is told about a command.
 func (c *command) action(call string) action {
 	v := c.verdict
+	c.meta = map[string]any{"dir": c.dir, "background": c.background, "network": v.Network, "tier": int(v.Tier)}
 	a := action{
 		call: call, resource: "command:" + sys.Shorten(c.line, 500), effect: v.Effect, tier: v.Tier, readOnly: v.ReadOnly,
-		meta: map[string]any{"dir": c.dir, "background": c.background, "network": v.Network, "tier": int(v.Tier)},
+		meta: c.meta,
 		subject: struct {
 			Line, Dir, Executable string
 			Argv                  []string

@@ -14,6 +14,7 @@ import (
 	"oxios/kernel/agent"
 	"oxios/kernel/event"
 	"oxios/kernel/sandbox"
+	"oxios/kernel/security"
 	"oxios/kernel/sys"
 )
 
@@ -30,6 +31,8 @@ type Job struct {
 	EndedAt   *time.Time `json:"ended_at,omitempty"`
 	ExitCode  int        `json:"exit_code"`     // once it has ended
 	End       string     `json:"end,omitempty"` // what ended it, when it did not end by itself
+
+	Asked []security.NetTry `json:"asked,omitempty"` // the machines that it asked for, at isolation 3
 }
 
 // JobLog is a part of the output of a command.
@@ -97,6 +100,7 @@ type startedJob struct {
 	*sandbox.Job
 	line string
 	by   scope
+	cmd  *command
 }
 
 // keptLog is a long output of a command that has ended.
@@ -128,7 +132,7 @@ func (c *commands) env(load func() []string) []string {
 // add takes note of a background command, and of its end. It ends with its run
 // when that is stopped, but not when that is done.
 func (c *commands) add(ctx context.Context, cmd *command, j *sandbox.Job, w *watched) string {
-	s := startedJob{j, cmd.line, cmd.caller.scope}
+	s := startedJob{j, cmd.line, cmd.caller.scope, cmd}
 	c.mu.Lock()
 	known := c.k.sandbox.Jobs()
 	for id := range c.jobs {
@@ -150,6 +154,7 @@ func (c *commands) add(ctx context.Context, cmd *command, j *sandbox.Job, w *wat
 		<-j.Done()
 		unbind()
 		w.later(context.WithoutCancel(ctx))
+		cmd.recordAsked(context.WithoutCancel(ctx))
 		c.k.publish(event.JobChanged, s.by, s.view(c.k))
 	}()
 	return strconv.Itoa(j.ID)
@@ -158,7 +163,7 @@ func (c *commands) add(ctx context.Context, cmd *command, j *sandbox.Job, w *wat
 func (s startedJob) view(k *Kernel) Job {
 	v := Job{
 		ID: strconv.Itoa(s.ID), RunID: s.by.runID, SessionID: s.by.sessionID, Command: k.masked(s.line), Dir: s.Dir, PID: s.PID,
-		Running: true, StartedAt: s.Started.UTC(),
+		Running: true, StartedAt: s.Started.UTC(), Asked: s.cmd.asked(),
 	}
 	select {
 	case <-s.Done():

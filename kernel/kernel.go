@@ -50,6 +50,10 @@ type Options struct {
 	Env      func(string) string
 	LoginEnv func(ctx context.Context) ([]string, error)
 
+	// Net is the guard of what contained commands reach; default the one that
+	// asks the system's name service and dials for real.
+	Net *security.NetGuard
+
 	// Sleep holds off the computer's sleep; default that of the system.
 	Sleep SleepLock
 

@@ -148,6 +148,9 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Owner == "" {
 		o.Owner = OwnerServe
 	}
+	if o.Net == nil {
+		o.Net = &security.NetGuard{}
+	}
 	if o.Sleep == nil {
 		o.Sleep = awake.System{}
 	}

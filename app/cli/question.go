@@ -172,10 +172,15 @@ func (c *console) card(a kernel.Approval) {
 	if r.Network {
 		line("Network:", "네트워크:", c.t("yes", "사용"))
 	}
-	if r.Contained.Contained() {
-		line("Contained:", "격리:", fmt.Sprintf(c.t("yes (level %d of 2)", "예 (2단계 중 %d단계)"), r.Contained))
-	} else {
-		line("Contained:", "격리:", fmt.Sprintf(c.t("NO (level %d of 2): it can reach what you can reach", "아니요 (2단계 중 %d단계): 당신이 쓸 수 있는 모든 것에 닿습니다"), r.Contained))
+	switch {
+	case r.Contained >= sys.IsolationFull && r.Network:
+		line("Contained:", "격리:", fmt.Sprintf(c.t("yes (level %d of 3): files limited to the folder, network to public machines", "예 (3단계 중 %d단계): 파일은 폴더로, 네트워크는 공개 기기로 제한됩니다"), r.Contained))
+	case r.Contained >= sys.IsolationFull:
+		line("Contained:", "격리:", fmt.Sprintf(c.t("yes (level %d of 3): files limited to the folder, no network", "예 (3단계 중 %d단계): 파일은 폴더로 제한되고 네트워크는 없습니다"), r.Contained))
+	case r.Contained.Contained():
+		line("Contained:", "격리:", fmt.Sprintf(c.t("partly (level %d of 3): it can see file names outside; network all or nothing", "일부 (3단계 중 %d단계): 폴더 밖 파일의 이름이 보이고, 네트워크는 전부 아니면 없음입니다"), r.Contained))
+	default:
+		line("Contained:", "격리:", fmt.Sprintf(c.t("NO (level %d of 3): it can reach what you can reach", "아니요 (3단계 중 %d단계): 당신이 쓸 수 있는 모든 것에 닿습니다"), r.Contained))
 	}
 	if r.Undo != "" && r.Undo != "no" {
 		line("Undo:", "되돌리기:", oneLine(sys.Words{EN: r.Undo, KO: r.UndoKO}.In(c.lang == korean)))

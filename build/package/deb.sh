@@ -79,6 +79,7 @@ fi
 
 install -d "$root/DEBIAN"
 install --mode=755 postrm "$root/DEBIAN/postrm"
+# bubblewrap builds the walls around commands: without it they are contained less, which nobody would choose.
 # desktop-file-utils has the trigger that makes oxios:// known, and xdg-utils opens files and web pages.
 cat >"$root/DEBIAN/control" <<END
 Package: oxios
@@ -86,7 +87,7 @@ Version: $version
 Architecture: $(dpkg --print-architecture)
 Maintainer: Oxios authors <authors@oxios.invalid>
 Installed-Size: $(du --summarize --block-size=1K --apparent-size "$root/usr" | cut -f1)
-Depends: $libraries, desktop-file-utils, xdg-utils
+Depends: $libraries, bubblewrap, desktop-file-utils, xdg-utils
 Recommends: dbus-user-session, git
 Section: utils
 Priority: optional

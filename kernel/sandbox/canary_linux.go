@@ -53,7 +53,7 @@ func canaryMain(args []string) {
 		os.Exit(65)
 	}
 	var out []Canary
-	for _, a := range attempts(b) {
+	for _, a := range attempts(b, sys.Isolation(level)) {
 		err := a.try()
 		c := Canary{Name: a.name, Held: err != nil, Advisory: sys.Isolation(level) < a.level || abi < a.abi}
 		switch {
@@ -68,7 +68,7 @@ func canaryMain(args []string) {
 		}
 		out = append(out, c)
 	}
-	for _, n := range needs() {
+	for _, n := range needs(sys.Isolation(level)) {
 		c := Canary{Name: n.name, Held: true, Advisory: abi < n.abi}
 		if err := n.try(); err != nil {
 			c.Held, c.Detail = false, err.Error()
@@ -117,9 +117,16 @@ func notPermitted(err error) error {
 	return nil
 }
 
-// attempts are the escapes. Each is harmless where it gets through.
-func attempts(b bait) []attempt {
-	const limits, partial = sys.IsolationLimits, sys.IsolationPartial
+// attempts are the escapes. Each is harmless where it gets through. At level 3
+// a command may use sockets of the network, but they lead nowhere.
+func attempts(b bait, level sys.Isolation) []attempt {
+	const limits, partial, full = sys.IsolationLimits, sys.IsolationPartial, sys.IsolationFull
+	tcp := func() error { return dial("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(b.Port))) }
+	udp := attempt{"make a UDP socket", limits, 0, func() error { return dial("udp", "127.0.0.1:9") }}
+	if level >= full {
+		tcp = func() error { return reach("tcp", b.Port) }
+		udp = attempt{"send over UDP", full, 0, func() error { return reach("udp", b.UDP) }}
+	}
 	return []attempt{
 		{"read a file outside", partial, 0, func() error { return open(b.Secret, unix.O_RDONLY) }},
 		{"read a hidden file", partial, 0, func() error { return open(b.Hidden, unix.O_RDONLY) }},
@@ -139,8 +146,10 @@ func attempts(b bait) []attempt {
 		{"connect to an abstract unix socket", limits, 0, func() error { return dial("unix", b.Abstract) }},
 		{"make a datagram socket pair", limits, 0, func() error { return pair(unix.SOCK_DGRAM) }},
 		{"make a seqpacket socket pair", limits, 0, func() error { return pair(unix.SOCK_SEQPACKET) }},
-		{"connect over TCP", limits, 0, func() error { return dial("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(b.Port))) }},
-		{"make a UDP socket", limits, 0, func() error { return dial("udp", "127.0.0.1:9") }},
+		{"connect to the ssh agent", limits, 0, func() error { return dial("unix", b.Agent) }},
+		{"connect to the session's bus", limits, 0, func() error { return dial("unix", b.Bus) }},
+		{"connect over TCP", limits, 0, tcp},
+		udp,
 		{"unshare a user namespace", limits, 0, func() error {
 			return notPermitted(unix.Unshare(unix.CLONE_NEWUSER)) // EINVAL, for a process with threads, means that it was let through
 		}},
@@ -162,7 +171,38 @@ func attempts(b bait) []attempt {
 		{"signal the helper", limits, 0, func() error { return unix.Kill(os.Getppid(), 0) }},
 		{"signal a process outside", limits, 6, func() error { return unix.Kill(b.Thread, 0) }},
 		{"type into a terminal", limits, 0, tiocsti},
+		{"ask for the size of a file outside", full, 0, func() error { return unix.Stat(b.Secret, new(unix.Stat_t)) }},
+		{"change the mode of a file outside", full, 0, func() error { return unix.Chmod(b.Secret, 0o600) }},
+		{"read the command line of a process outside", full, 0, func() error {
+			return open("/proc/"+strconv.Itoa(b.Kernel)+"/cmdline", unix.O_RDONLY)
+		}},
+		{"read shared memory of others", full, 0, func() error { return open(b.Shared, unix.O_RDONLY) }},
+		{"write to a hook", full, 0, func() error { return open(".git/hooks/pre-commit", unix.O_WRONLY) }},
+		{"make a hook", full, 0, func() error { return open(".git/hooks/post-commit", unix.O_WRONLY|unix.O_CREAT) }},
+		{"change a repository's settings", full, 0, func() error { return open(".git/config", unix.O_WRONLY) }},
+		{"exchange a repository's settings", full, 0, func() error {
+			return errors.Join(os.WriteFile(".git/config.lock", []byte("x"), 0o600), os.Rename(".git/config.lock", ".git/config"))
+		}},
+		{"move a repository away", full, 0, func() error { return os.Rename(".git", "moved") }},
 	}
+}
+
+// reach sends something to a port of the host's loopback and waits for an
+// answer. Whatever goes wrong, nobody was reached.
+func reach(network string, port int) error {
+	c, err := net.DialTimeout(network, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), 500*time.Millisecond)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if network == "tcp" {
+		return nil
+	}
+	c.SetDeadline(time.Now().Add(500 * time.Millisecond))
+	if _, err = c.Write([]byte("x")); err == nil {
+		_, err = c.Read(make([]byte, 1))
+	}
+	return err
 }
 
 func tiocsti() error {
@@ -236,8 +276,8 @@ func trySingle(name string) {
 }
 
 // needs are what commands have to be able to do.
-func needs() []attempt {
-	return []attempt{
+func needs(level sys.Isolation) []attempt {
+	out := []attempt{
 		{name: "write inside", try: func() error { return os.WriteFile("new", []byte("x"), 0o600) }},
 		{name: "write temporary files", try: func() error {
 			return os.WriteFile(filepath.Join(os.Getenv("TMPDIR"), "new"), []byte("x"), 0o600)
@@ -264,4 +304,15 @@ func needs() []attempt {
 			return err
 		}},
 	}
+	if level >= sys.IsolationFull {
+		out = append(out, attempt{name: "serve itself on loopback", try: func() error {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				return err
+			}
+			defer l.Close()
+			return reach("tcp", l.Addr().(*net.TCPAddr).Port)
+		}})
+	}
+	return out
 }

@@ -109,7 +109,7 @@ func handled(level sys.Isolation, abi int, network bool) ll.RulesetAttr {
 // restrict puts the thread into a Landlock domain. The low-level calls are
 // used because the library's own Restrict takes in the whole process.
 func restrict(level sys.Isolation, abi int, p plan) error {
-	attr := handled(level, abi, p.Network)
+	attr := handled(level, abi, p.Network || level >= sys.IsolationFull)
 	if level >= sys.IsolationPartial && abi < 1 {
 		return errors.New("this kernel does not offer it")
 	}

@@ -23,11 +23,16 @@ func contained(t *testing.T, cfg Config) (*Runner, string) {
 	if landlockABI() < 1 {
 		t.Skip("this kernel has no Landlock")
 	}
-	r, dir := setup(t, cfg)
+	if cfg.Helper == "" {
+		cfg.Helper = helper
+	}
+	r := New(cfg)
+	t.Cleanup(r.Close)
+	r.noWalls = true
 	if rep := r.Probe(t.Context()); rep.Level != sys.IsolationPartial {
 		t.Fatalf("got level %d, want 2: %s", rep.Level, rep.Problem)
 	}
-	return r, dir
+	return r, canonical(t.TempDir())
 }
 
 func TestProbeHoldsAtLevel2AndIsQuick(t *testing.T) {
@@ -36,7 +41,7 @@ func TestProbeHoldsAtLevel2AndIsQuick(t *testing.T) {
 	r, _ := contained(t, Config{})
 	t.Logf("probe: %v", time.Since(start))
 	rep := r.Probe(t.Context())
-	if rep.Landlock != landlockABI() || rep.Problem != "" || len(rep.Canaries) < 30 {
+	if rep.Landlock != landlockABI() || !strings.Contains(rep.Problem, "apt install bubblewrap") || len(rep.Canaries) < 30 {
 		t.Errorf("got %+v", rep)
 	}
 	for _, c := range rep.Canaries {
@@ -56,7 +61,7 @@ func TestOldLandlockStillHoldsAndSaysWhatItLacks(t *testing.T) {
 	}
 	for _, abi := range []int{1, 2, 3, 4, 5} {
 		r := New(Config{Helper: helper})
-		r.abi = abi
+		r.abi, r.noWalls = abi, true
 		rep := r.Probe(t.Context())
 		r.Close()
 		if rep.Level != sys.IsolationPartial || rep.Landlock != abi {

@@ -25,6 +25,45 @@
 // ended. (The parent-death signal is not used: it is bound to the thread that
 // forked, and Go ends threads.)
 //
+// # Level 3
+//
+// The helper has bubblewrap build walls: namespaces of their own for files,
+// processes, network, users, messages and names, and in them the view of
+// mounts_linux.go. The first process behind the walls is a second helper, which
+// does there what the helper does at level 2, Landlock and seccomp included, and
+// speaks with the kernel over the same pipes. When it ends, Linux ends all
+// others behind the walls; when bubblewrap or the first helper is ended, it is.
+// (Here the parent-death signal is used: the thread that forks bubblewrap lives
+// as long as its process.)
+//
+// Only what is granted exists: the system folders, the folders of PATH and what
+// was granted by name. The command writes its folder, a /tmp and a /dev/shm that
+// are parts of its temporary folder, and the cache. Nothing lies over what is
+// hidden. Over the hooks and settings of repositories and the start files of
+// shells lies their read-only selves, and what is above them inside a writable
+// folder is a mount point, which cannot be moved away (guarded_linux.go).
+//
+// The network is a loopback of its own. Where [Spec.Hole] is set, the second
+// helper listens on 127.0.0.1:3128 and carries what comes to a socket that the
+// kernel answers; the variables for proxies lead there. The command itself makes
+// no unix socket.
+//
+// Building walls takes longer than most commands. So those of the last command
+// are built ahead for the next one, which gets them if its view is the very
+// same: the same mounts of the same files.
+//
+// What level 3 does not do:
+//
+//   - A file that is guarded and that somebody outside replaces while the command
+//     runs is not guarded any more until the next command.
+//   - A repository more than three folders deep, or after the first 300 folders,
+//     is not found. One that the command itself makes is its own. A file
+//     "commondir" that it puts into a repository, to lead git elsewhere, is taken
+//     away when it ends, and not before.
+//   - A server that a command runs is reached by nobody outside of it.
+//   - Run by root, files of other users cannot be touched: the user namespace
+//     knows one user.
+//
 // # What level 2 does and does not do
 //
 // A command reads the system folders, the folders of PATH and what it was

@@ -42,6 +42,21 @@ var envSet = []string{
 	"DEBIAN_FRONTEND=noninteractive", "PYTHONUNBUFFERED=1", "NO_COLOR=1",
 }
 
+// holeEnv tells programs the way to the network at level 3. The command's own
+// loopback is reached without it.
+var holeEnv = func() []string {
+	out := []string{"NODE_USE_ENV_PROXY=1"}
+	for _, name := range []string{"http_proxy", "https_proxy", "all_proxy"} {
+		out = append(out, name+"=http://127.0.0.1:"+holePort, strings.ToUpper(name)+"=http://127.0.0.1:"+holePort)
+	}
+	const near = "localhost,127.0.0.1,::1"
+	return append(out, "no_proxy="+near, "NO_PROXY="+near)
+}()
+
+// holePort is where, on the loopback of a command at level 3, the way to the
+// network begins.
+const holePort = "3128"
+
 // withSecret finds a user and password inside a URL, as proxies have them.
 var withSecret = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^/\s@]*:[^/\s@]*@`)

@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
+
+	"oxios/kernel/sys"
 )
 
 // denied are the calls that no command needs and that lead around the limits,
@@ -94,7 +96,8 @@ func filterProgram(p plan, abi, helper int) []bpf.Instruction {
 	f.when(unix.SYS_CLONE3, ret(absent))
 	f.when(unix.SYS_CLONE, load(offArg0),
 		bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: newNamespaces, SkipTrue: 1}, ret(refuse), ret(unix.SECCOMP_RET_ALLOW))
-	f.sockets(p.Network)
+	// Behind the walls the only network is the command's own loopback.
+	f.sockets(p.Network || sys.Isolation(p.Level) >= sys.IsolationFull)
 	f.refuseValues(unix.SYS_IOCTL, offArg1, unix.TIOCSTI, unix.TIOCLINUX) // typing into somebody's terminal
 	f.protect(helper, p.Kernel)
 	if abi < 3 {

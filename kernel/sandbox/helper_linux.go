@@ -22,8 +22,9 @@ const (
 )
 
 // supervise is the helper: it starts the command that it is told of, watches
-// its tree and ends it.
-func supervise() error {
+// its tree and ends it. At level 3 it is told of walls first: it has them built,
+// and a second helper inside them, the first process there, does the rest.
+func supervise(inside bool) error {
 	if err := closeOnExec(); err != nil {
 		return fmt.Errorf("close inherited files: %w", err)
 	}
@@ -36,9 +37,22 @@ func supervise() error {
 	}
 	notices := json.NewEncoder(os.NewFile(fdNotices, "notices"))
 	orders := json.NewDecoder(os.NewFile(fdOrders, "orders"))
+	if inside {
+		if err := notices.Encode(notice{Ready: true}); err != nil {
+			return err
+		}
+	}
 	var p plan
 	if err := orders.Decode(&p); err != nil {
 		return fmt.Errorf("read the plan: %w", err)
+	}
+	if len(p.Walls) > 0 {
+		return enclose(p)
+	}
+	if p.Hole {
+		if err := carry(); err != nil {
+			return notices.Encode(failure(fmt.Errorf("open the way to the network: %w", err)))
+		}
 	}
 	pid, err := startConfined(p)
 	if err != nil {
@@ -99,6 +113,9 @@ func failure(err error) notice {
 
 // startConfined starts the command from a thread that has limited itself.
 func startConfined(p plan) (pid int, err error) {
+	if path := changed(p.Same); path != "" {
+		return 0, fmt.Errorf("%s was exchanged while the command was prepared", path)
+	}
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return 0, err

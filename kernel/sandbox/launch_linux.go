@@ -4,8 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -27,6 +31,12 @@ type helped struct {
 	streams []stream // the output of the command to be
 	read    *json.Decoder
 	said    *tailBuffer
+
+	// At level 3.
+	walls string // the view around it, "" while there is none
+	tmp   string // the temporary folder that belongs to the walls
+	hole  *hole
+	repos []string // in which something may have to be taken back
 }
 
 // launch starts the job's tree. Level 0 without a helper runs directly.
@@ -38,13 +48,22 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 		Path: path, Argv: j.Argv, Env: env, Dir: j.Dir, Temp: j.tmp, Level: int(j.level), ABI: r.abi, Network: spec.Network,
 		Kernel: os.Getpid(), MaxMemory: spec.MaxMemory, MaxProcs: spec.MaxProcs,
 	}
-	if j.level >= sys.IsolationPartial {
+	var v *view
+	switch {
+	case j.level >= sys.IsolationFull:
+		var err error
+		if v, err = r.view(spec, path); err != nil {
+			return err
+		}
+		// The ids of processes are those behind the walls.
+		p.Rules, p.Same, p.Hole, p.Kernel, p.Temp = v.rules(), v.granted(), spec.Hole != nil, 1, ""
+	case j.level >= sys.IsolationPartial:
 		p.Rules = r.rules(spec, path, j.tmp)
 	}
 	r.adoptOrphans()
 	var h *helped
 	err := r.register(j, func() (err error) {
-		if h = r.takeSpare(); h == nil {
+		if h = r.takeSpare(v.key()); h == nil {
 			h, err = startHelper(r)
 		}
 		if err == nil {
@@ -55,14 +74,87 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 	if err != nil {
 		return err
 	}
-	if err := h.begin(ctx, j, p); err != nil {
+	if err = h.behind(ctx, v, j.tmp); err == nil {
+		if v != nil && h.tmp != j.tmp { // the walls stood already, with their own
+			removeAll(j.tmp)
+			j.tmp = h.tmp
+		}
+		if v != nil {
+			h.repos = v.repos
+		}
+		if p.Hole {
+			h.hole.open(spec.Hole)
+		}
+		err = h.begin(ctx, j, p)
+	}
+	if err != nil {
 		h.kill()
 		h.cmd.Wait()
 		h.close()
 		dropPipes(h.streams)
 		return err
 	}
+	r.mu.Lock()
+	r.last = v
+	r.mu.Unlock()
 	return nil
+}
+
+// behind has the walls of a view built around the command to be, in the
+// temporary folder tmp. Without a view, and where they stand, it does nothing.
+func (h *helped) behind(ctx context.Context, v *view, tmp string) error {
+	if v == nil || h.walls != "" {
+		return nil
+	}
+	bwrap, err := findBwrap()
+	if err != nil {
+		return notApplied(sys.IsolationFull, err)
+	}
+	for _, part := range []string{partTemp, partShm} {
+		if err == nil {
+			err = os.Mkdir(filepath.Join(tmp, part), 0o700)
+		}
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(tmp, partEmpty), nil, 0o400)
+	}
+	if err == nil {
+		h.hole, err = makeHole(tmp)
+	}
+	if err != nil {
+		return sys.Errorf(sys.CodeDiskFull, "No temporary folder could be made for the command: %w", err)
+	}
+	h.tmp, h.walls = tmp, v.key()
+	limit := time.Now().Add(startGrace)
+	h.orders.SetWriteDeadline(limit)
+	h.notices.SetReadDeadline(limit)
+	stop := context.AfterFunc(ctx, func() { h.notices.SetReadDeadline(time.Now()) })
+	defer stop()
+	err = json.NewEncoder(h.orders).Encode(plan{Bwrap: bwrap, Walls: v.args(h.r.cfg.Helper, tmp), Temp: tmp})
+	var n notice
+	if err == nil {
+		err = h.read.Decode(&n)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return stopped(ctx)
+	case errors.Is(err, io.EOF):
+		h.cmd.Wait() // it has ended, so that all it said is there
+		return notApplied(sys.IsolationFull, bwrapProblem(h.said.String()))
+	case err == nil && !n.Ready:
+		err = errors.New(n.Message)
+	}
+	if err != nil {
+		return notApplied(sys.IsolationFull, err)
+	}
+	return nil
+}
+
+// notApplied is the error of a command that was not run because its level of
+// isolation does not hold.
+func notApplied(level sys.Isolation, why error) error {
+	return sys.Errorf(sys.CodeUnavailable, "The command was not run, because isolation level %d could not be applied: %w.", level, why).
+		WithHint("Run `oxios doctor`; a run without isolation needs its own approval.")
 }
 
 // startHelper starts a helper, which waits for its plan.
@@ -125,10 +217,11 @@ func (h *helped) begin(ctx context.Context, j *Job, p plan) error {
 	case n.Failure == failedStart:
 		return startError(p.Path, syscall.Errno(n.Errno))
 	case n.Failure != "":
-		return sys.Errorf(sys.CodeUnavailable, "The command was not run, because isolation level %d could not be applied: %s.", p.Level, n.Message).
-			WithHint("Run `oxios doctor`; a run without isolation needs its own approval.")
+		return notApplied(sys.Isolation(p.Level), errors.New(n.Message))
 	}
-	j.PID = n.PID
+	if j.PID = n.PID; h.walls != "" {
+		j.PID = outsideID(h.root, n.PID)
+	}
 	h.notices.SetReadDeadline(time.Time{})
 	stop()
 	return nil
@@ -159,8 +252,17 @@ func (h *helped) wait() (outcome, error) {
 	for err == nil && !n.Ended {
 		err = h.read.Decode(&n)
 	}
-	werr := h.cmd.Wait()
+	var werr error
+	if err == nil && h.walls != "" {
+		// Nobody is left behind the walls; nobody waits until they are down.
+		h.r.leaving.Go(func() { h.cmd.Wait() })
+	} else {
+		werr = h.cmd.Wait()
+	}
 	h.close()
+	if found := unlead(h.repos); len(found) > 0 {
+		h.r.cfg.Log.Warn("A command tried to lead git to other settings; this was taken back", "repositories", found)
+	}
 	if err != nil {
 		// The helper is gone without a word: at level 0 a command can do that.
 		h.r.sweepOrphans(h.root)
@@ -178,4 +280,21 @@ func (h *helped) wait() (outcome, error) {
 func (h *helped) close() {
 	h.orders.Close()
 	h.notices.Close()
+	if h.hole != nil {
+		h.hole.close()
+	}
+}
+
+// outsideID returns the id of a process as it is called out here. Below root, it
+// is pid in a process namespace. 0 means that it has ended.
+func outsideID(root, pid int) int {
+	for _, p := range descendants(root) {
+		data, _ := os.ReadFile("/proc/" + strconv.Itoa(p) + "/status")
+		_, rest, _ := strings.Cut(string(data), "\nNSpid:")
+		line, _, _ := strings.Cut(rest, "\n")
+		if ids := strings.Fields(line); len(ids) > 1 && ids[len(ids)-1] == strconv.Itoa(pid) {
+			return p
+		}
+	}
+	return 0
 }

@@ -8,6 +8,7 @@ import (
 // The hidden words of the command line.
 const (
 	wordHelper = "@sandbox"
+	wordInside = "@sandbox-inside"
 	wordCanary = "@sandbox-canary"
 )
 
@@ -22,8 +23,8 @@ func Main() bool {
 		return false
 	}
 	switch os.Args[1] {
-	case wordHelper:
-		if err := supervise(); err != nil {
+	case wordHelper, wordInside:
+		if err := supervise(os.Args[1] == wordInside); err != nil {
 			fmt.Fprintln(os.Stderr, "oxios sandbox helper:", err)
 			os.Exit(1)
 		}

@@ -19,6 +19,9 @@ func (r *Runner) launch(_ context.Context, j *Job, _ Spec, path string, env []st
 // here.
 type spare struct{}
 
+// view is what a command sees of the machine. Here, that is all of it.
+type view struct{}
+
 func (r *Runner) keepSpare() {}
 func (r *Runner) dropSpare() {}
 

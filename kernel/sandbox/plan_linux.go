@@ -13,6 +13,13 @@ type plan struct {
 	Kernel    int // the kernel's process
 	MaxMemory int64
 	MaxProcs  int
+
+	// At level 3 the helper gets two plans: one with the walls, and when these
+	// stand, the other behind them gets the command.
+	Bwrap string     // the program that builds them
+	Walls []string   // its options
+	Same  []identity // what has to lie at the granted paths then
+	Hole  bool       // carry to the kernel's proxy
 }
 
 // access is what a rule grants on a path and what lies below it.
@@ -40,7 +47,8 @@ type order struct {
 // notice is what the helper says to the kernel: first that the command runs or
 // why not, then how it ended.
 type notice struct {
-	PID     int    // the command runs
+	Ready   bool   // the walls stand
+	PID     int    // the command runs; at level 3, as it is called behind the walls
 	Failure string // why it could not be started: "confine" or "start"
 	Message string
 	Errno   int
@@ -58,4 +66,5 @@ const (
 	fdNotices = 4
 	fdStdout  = 5
 	fdStderr  = 6
+	fdWalls   = 7 // what bubblewrap reads its options from
 )

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,11 +24,15 @@ type bait struct {
 	Unix     string // a listening unix socket
 	Abstract string // one without a path
 	Port     int    // a listening TCP port on loopback
+	UDP      int    // a UDP port there that answers
+	Agent    string // the person's ssh agent, or another unix socket
+	Bus      string // the bus of the person's session, or another unix socket
+	Shared   string // a file in /dev/shm
 	Kernel   int    // a process outside
 	Thread   int    // another of its threads, which the filter does not know
 }
 
-// probe tries level 2, then level 1, and reports the first that holds.
+// probe tries the levels from the strongest on, and reports the first that holds.
 func (r *Runner) probe(ctx context.Context) Report {
 	rep := Report{Landlock: landlockABI(), At: time.Now()}
 	if r.abi > 0 {
@@ -38,16 +43,27 @@ func (r *Runner) probe(ctx context.Context) Report {
 		return rep
 	}
 	var problems []string
-	for _, level := range []sys.Isolation{sys.IsolationPartial, sys.IsolationLimits} {
+	for _, level := range []sys.Isolation{sys.IsolationFull, sys.IsolationPartial, sys.IsolationLimits} {
+		if level == sys.IsolationFull {
+			if why := r.wallsMissing(); why != nil {
+				problems = append(problems, fmt.Sprintf("Level %d: %s.", level, why))
+				continue
+			}
+		}
 		canaries, err := r.canaries(ctx, level, rep.Landlock)
 		if err != nil {
-			problems = append(problems, fmt.Sprintf("Level %d: %s", level, sys.AsError(err).Message))
+			why := sys.AsError(err)
+			if why.Err != nil {
+				problems = append(problems, fmt.Sprintf("Level %d: %s.", level, strings.TrimSuffix(why.Err.Error(), ".")))
+			} else {
+				problems = append(problems, fmt.Sprintf("Level %d: %s", level, why.Message))
+			}
 			continue
 		}
-		if rep.Canaries == nil || level == sys.IsolationLimits {
+		escaped := failed(canaries)
+		if rep.Canaries == nil || len(escaped) == 0 {
 			rep.Canaries = canaries
 		}
-		escaped := failed(canaries)
 		if len(escaped) == 0 {
 			rep.Level = level
 			break
@@ -56,6 +72,15 @@ func (r *Runner) probe(ctx context.Context) Report {
 	}
 	rep.Problem = strings.Join(problems, " ")
 	return rep
+}
+
+// wallsMissing says why level 3 need not be tried.
+func (r *Runner) wallsMissing() error {
+	if r.noWalls {
+		return errNoBwrap
+	}
+	_, err := findBwrap()
+	return err
 }
 
 func failed(canaries []Canary) []string {
@@ -82,8 +107,20 @@ func (r *Runner) canaries(ctx context.Context, level sys.Isolation, abi int) ([]
 		ReadOnly: filepath.Join(base, "readonly", "file"), Hidden: filepath.Join(base, "inside", "hidden", "file"),
 		Unix: filepath.Join(base, "outside", "s"), Abstract: "@oxios-probe-" + sys.NewID(), Kernel: os.Getpid(), Thread: otherThread(),
 	}
+	b.Agent, b.Bus = cmp.Or(os.Getenv("SSH_AUTH_SOCK"), b.Unix), b.Unix
+	if path, ok := strings.CutPrefix(os.Getenv("DBUS_SESSION_BUS_ADDRESS"), "unix:path="); ok {
+		b.Bus, _, _ = strings.Cut(path, ",")
+	}
+	b.Shared = filepath.Join("/dev/shm", filepath.Base(base))
+	if os.WriteFile(b.Shared, []byte("bait"), 0o600) == nil {
+		defer os.Remove(b.Shared)
+	}
 	inside := filepath.Join(base, "inside")
-	for _, p := range []string{b.Secret, b.ReadOnly, b.Hidden, filepath.Join(inside, "work", "file")} {
+	bait := []string{b.Secret, b.ReadOnly, b.Hidden, filepath.Join(inside, "work", "file")}
+	for _, name := range []string{"HEAD", "config", "objects/x", "refs/x", "hooks/pre-commit"} {
+		bait = append(bait, filepath.Join(inside, "work", ".git", name))
+	}
+	for _, p := range bait {
 		if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
 			return nil, sys.Errorf(sys.CodeDiskFull, "The probe could not be laid out: %w", err)
 		}
@@ -100,6 +137,11 @@ func (r *Runner) canaries(ctx context.Context, level sys.Isolation, abi int) ([]
 		if a, ok := l.Addr().(*net.TCPAddr); ok {
 			b.Port = a.Port
 		}
+	}
+	if echo, err := net.ListenPacket("udp", "127.0.0.1:0"); err == nil {
+		defer echo.Close()
+		go answer(echo)
+		b.UDP = echo.LocalAddr().(*net.UDPAddr).Port
 	}
 	say, err := json.Marshal(b)
 	if err != nil {
@@ -124,6 +166,18 @@ func (r *Runner) canaries(ctx context.Context, level sys.Isolation, abi int) ([]
 			j.result.ExitCode, strings.TrimSpace(string(j.result.Stderr)), err)
 	}
 	return append(out, untouched(b, level)), nil
+}
+
+// answer sends back what it is sent, until c is closed.
+func answer(c net.PacketConn) {
+	buf := make([]byte, 64)
+	for {
+		n, from, err := c.ReadFrom(buf)
+		if err != nil {
+			return
+		}
+		c.WriteTo(buf[:n], from)
+	}
 }
 
 // untouched looks at the bait from outside, whatever the canaries said.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -72,12 +73,27 @@ func alive(pid int) bool {
 	return err == nil && !st.zombie
 }
 
-func wantGone(t *testing.T, list []int) {
-	t.Helper()
-	for _, pid := range list {
-		if alive(pid) {
-			t.Errorf("process %d is left", pid)
+// inFolder returns the processes that work in dir. What a command at level 3
+// writes down are the ids behind its walls, which mean nothing out here.
+func inFolder(dir string) []int {
+	names, _ := readNames("/proc")
+	var out []int
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
 		}
+		if at, err := os.Readlink("/proc/" + name + "/cwd"); err == nil && at == dir && alive(pid) {
+			out = append(out, pid)
+		}
+	}
+	return out
+}
+
+func wantGone(t *testing.T, dir string) {
+	t.Helper()
+	if left := inFolder(dir); len(left) > 0 {
+		t.Errorf("processes %v are left", left)
 	}
 }
 
@@ -108,7 +124,7 @@ func TestCommandHasNoTerminalAndAnEmptyStdin(t *testing.T) {
 
 func TestCancelledTreeIsGoneWithin5Seconds(t *testing.T) {
 	t.Parallel()
-	for _, level := range []sys.Isolation{sys.IsolationPartial, sys.IsolationNone} {
+	for _, level := range []sys.Isolation{sys.IsolationFull, sys.IsolationPartial, sys.IsolationNone} {
 		t.Run(fmt.Sprint("level", int(level)), func(t *testing.T) {
 			t.Parallel()
 			r, dir := setup(t, Config{})
@@ -130,11 +146,10 @@ func TestCancelledTreeIsGoneWithin5Seconds(t *testing.T) {
 			if took > 5*time.Second || took < termGrace {
 				t.Errorf("it took %v, want 2 to 5 s", took)
 			}
-			list := pids(t, filepath.Join(dir, "pids"))
-			if len(list) != 5 {
+			if list := pids(t, filepath.Join(dir, "pids")); len(list) != 5 {
 				t.Fatalf("got %d processes, want 5", len(list))
 			}
-			wantGone(t, list)
+			wantGone(t, dir)
 		})
 	}
 }
@@ -174,7 +189,7 @@ func TestLeftoversEndWithTheCommand(t *testing.T) {
 	if res.ExitCode != 0 || string(res.Output) != "done\n" || res.Duration > termGrace {
 		t.Errorf("got %+v", res)
 	}
-	wantGone(t, pids(t, filepath.Join(dir, "pids")))
+	wantGone(t, dir)
 }
 
 func TestBackgroundJobIsListedLoggedAndKilled(t *testing.T) {
@@ -200,7 +215,7 @@ func TestBackgroundJobIsListedLoggedAndKilled(t *testing.T) {
 	if res := j.Result(); !res.Killed || time.Since(start) > 5*time.Second {
 		t.Errorf("got %+v after %v", res, time.Since(start))
 	}
-	wantGone(t, pids(t, filepath.Join(dir, "pids")))
+	wantGone(t, dir)
 	if len(r.Jobs()) != 1 {
 		t.Error("the ended job is no longer listed")
 	}
@@ -254,7 +269,7 @@ func TestCloseEndsEverythingAndStartsNothing(t *testing.T) {
 	default:
 		t.Error("Close returned before the job's end")
 	}
-	wantGone(t, pids(t, filepath.Join(dir, "pids")))
+	wantGone(t, dir)
 	if _, err := r.Run(t.Context(), Spec{Argv: []string{"true"}, Dir: dir}); sys.CodeOf(err) != sys.CodeUnavailable {
 		t.Errorf("got %v after Close, want code unavailable", err)
 	}
@@ -304,7 +319,7 @@ func TestTooManyProcessesEndTheTree(t *testing.T) {
 	if !res.TooManyProcesses || res.TimedOut {
 		t.Errorf("got %+v", res)
 	}
-	wantGone(t, pids(t, filepath.Join(dir, "pids")))
+	wantGone(t, dir)
 }
 
 func TestOwnerFindsTheTagThroughSetsidAndDoubleFork(t *testing.T) {
@@ -315,7 +330,11 @@ func TestOwnerFindsTheTagThroughSetsidAndDoubleFork(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, 10*time.Second, "the tree does not stand", func() bool { return exists(filepath.Join(dir, "ready")) })
-	for _, pid := range append(pids(t, filepath.Join(dir, "pids")), j.PID, j.root) {
+	tree := inFolder(dir)
+	if len(tree) < 5 || !slices.Contains(tree, j.PID) {
+		t.Errorf("got %v in the folder, want five processes, %d among them", tree, j.PID)
+	}
+	for _, pid := range append(tree, j.root) {
 		if tag, ok := r.Owner(pid); tag != "agent-7" || !ok {
 			t.Errorf("process %d: got %q, %v, want agent-7", pid, tag, ok)
 		}
@@ -363,7 +382,7 @@ func TestCommandThatEndsItsHelperAtLevel0IsStillFoundAndEnded(t *testing.T) {
 func TestCommandCannotEndItsHelper(t *testing.T) {
 	t.Parallel()
 	r, dir := setup(t, Config{})
-	for _, level := range []sys.Isolation{sys.IsolationLimits, sys.IsolationPartial} {
+	for _, level := range []sys.Isolation{sys.IsolationLimits, sys.IsolationPartial, sys.IsolationFull} {
 		threads := "$PPID"
 		if landlockABI() >= 6 {
 			threads = "$(ls /proc/$PPID/task)" // below, the filter knows the first one alone
@@ -392,17 +411,12 @@ func TestTreeEndsWhenTheKernelIsKilled(t *testing.T) {
 		t.Fatalf("got %q, %v", line, err)
 	}
 	eventually(t, 10*time.Second, "the tree does not stand", func() bool { return exists(filepath.Join(dir, "ready")) })
-	list := pids(t, filepath.Join(dir, "pids"))
+	if len(inFolder(dir)) < 5 {
+		t.Fatal("the tree is not seen")
+	}
 	host.Process.Kill()
 	host.Wait()
-	eventually(t, 5*time.Second, "the tree outlived the kernel", func() bool {
-		for _, pid := range list {
-			if alive(pid) {
-				return false
-			}
-		}
-		return true
-	})
+	eventually(t, 5*time.Second, "the tree outlived the kernel", func() bool { return len(inFolder(dir)) == 0 })
 }
 
 func TestManyCommandsAtOnce(t *testing.T) {

@@ -38,6 +38,8 @@ type Runner struct {
 	cfg Config
 	abi int // pretend that the host has no newer Landlock than this; 0 for what it has
 
+	noWalls bool // pretend that the host has no bubblewrap
+
 	probing sync.Mutex
 
 	mu     sync.Mutex
@@ -48,6 +50,9 @@ type Runner struct {
 	jobs   []*Job        // background jobs in the order of their start
 	orphan bool          // this process adopts what a lost helper leaves behind
 	spare  spare
+	last   *view // that of the last command, nil below level 3
+
+	leaving sync.WaitGroup // what makes or ends a spare helper
 }
 
 // New returns a runner. It starts nothing: call [Runner.Probe] before running
@@ -118,7 +123,8 @@ func (r *Runner) start(ctx context.Context, spec Spec, level sys.Isolation, back
 	if err != nil {
 		return nil, sys.Errorf(sys.CodeDiskFull, "No temporary folder could be made for the command: %w", err)
 	}
-	j, err := r.launchJob(ctx, spec, path, r.commandEnv(env, spec.Dir, canonical(tmp)), canonical(tmp), level, background)
+	tmp = canonical(tmp)
+	j, err := r.launchJob(ctx, spec, path, r.commandEnv(env, spec, level, tmp), tmp, level, background)
 	if err != nil {
 		removeAll(tmp)
 		return nil, err
@@ -219,12 +225,22 @@ func (r *Runner) Close() {
 	for _, j := range live {
 		<-j.done
 	}
+	r.leaving.Wait()
 }
 
-// commandEnv adds the folders that a command can write to its environment.
-func (r *Runner) commandEnv(env []string, dir, tmp string) []string {
+// commandEnv adds the folders that a command can write to its environment, and
+// at level 3 its way to the network.
+func (r *Runner) commandEnv(env []string, spec Spec, level sys.Isolation, tmp string) []string {
 	env = slices.Clone(env)
-	for _, kv := range []string{"PWD=" + dir, "TMPDIR=" + tmp, "TMP=" + tmp, "TEMP=" + tmp} {
+	if level >= sys.IsolationFull {
+		tmp = "/tmp" // its own
+		if spec.Hole != nil {
+			for _, kv := range holeEnv {
+				env = setEnv(env, kv)
+			}
+		}
+	}
+	for _, kv := range []string{"PWD=" + spec.Dir, "TMPDIR=" + tmp, "TMP=" + tmp, "TEMP=" + tmp} {
 		env = setEnv(env, kv)
 	}
 	if r.cfg.CacheDir == "" {

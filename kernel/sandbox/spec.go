@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"context"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,8 +34,13 @@ type Spec struct {
 	// A command whose folder lies inside a hidden path is refused. See the
 	// package comment for what hiding costs.
 	Hidden []string
-	// Network lets the command open inet sockets.
+	// Network lets the command open inet sockets, at level 2 and below. At
+	// level 3 it has its own loopback, and Hole is the only way out of it.
 	Network bool
+	// Hole, if set, answers at level 3 what the command says to its http proxy,
+	// one connection a call. It returns at the latest when ctx ends, which it
+	// does with the command. Nil: there is no way out at all.
+	Hole func(ctx context.Context, c net.Conn)
 	// Level is the strongest isolation to apply; the weaker of it and the
 	// host's counts. The zero value is [sys.IsolationNone]: no containment.
 	Level sys.Isolation

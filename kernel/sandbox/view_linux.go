@@ -53,16 +53,7 @@ func (r *Runner) rules(spec Spec, path, tmp string) []rule {
 			shut = append(shut, filepath.Join(home, p))
 		}
 	}
-	implied := pathFolders(env, home)
-	if filepath.IsAbs(home) {
-		implied = append(implied, filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config/git"), filepath.Join(home, "go/pkg"))
-	}
-	for _, name := range caFiles {
-		if p := envValue(env, name); filepath.IsAbs(p) && !tooWide(canonical(p), home) {
-			implied = append(implied, p)
-		}
-	}
-	for _, p := range implied {
+	for _, p := range impliedPaths(env, home) {
 		grant(accessRead, false, without(canonical(p), shut)...)
 	}
 	grant(accessRead, false, without(canonical(path), spec.Hidden)...)
@@ -77,6 +68,20 @@ func (r *Runner) rules(spec Spec, path, tmp string) []rule {
 	grant(accessWrite, true, tmp)
 	if r.cfg.CacheDir != "" && os.MkdirAll(r.cfg.CacheDir, 0o700) == nil {
 		grant(accessWrite, true, canonical(r.cfg.CacheDir))
+	}
+	return out
+}
+
+// impliedPaths are what the person's programs need besides the system's folders.
+func impliedPaths(env []string, home string) []string {
+	out := pathFolders(env, home)
+	if filepath.IsAbs(home) {
+		out = append(out, filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config/git"), filepath.Join(home, "go/pkg"))
+	}
+	for _, name := range caFiles {
+		if p := envValue(env, name); filepath.IsAbs(p) && !tooWide(canonical(p), home) {
+			out = append(out, p)
+		}
 	}
 	return out
 }

@@ -17,11 +17,11 @@ import (
 // address that it has checked, so that a name which leads elsewhere a moment
 // later wins nothing. Each redirect passes the same.
 //
-// Nothing in the kernel fetches a page for an agent yet: what the kernel
-// calls by itself are the endpoints that the person has configured, and these
-// are not the guard's. Today it judges for `oxios policy url`, which sends its
-// requests through this transport, and its addresses judge those in command
-// lines. The zero value asks the system's name service and dials for real.
+// What it holds today is what contained commands reach, through [NetProxy]. The
+// kernel fetches no page for an agent itself, and the endpoints that the person
+// has configured are not the guard's. `oxios policy url` sends its requests
+// through this transport. The zero value asks the system's name service and
+// dials for real.
 type NetGuard struct {
 	Resolve func(ctx context.Context, name string) ([]netip.Addr, error)
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error)

@@ -147,7 +147,7 @@ func koreanSecurity() [][2]string {
 		{"The sandbox helper could not be started: %w", "샌드박스 도우미를 시작하지 못했습니다: %w"},
 		{"The sandbox helper %s did not start the command: %w", "샌드박스 도우미 %s이(가) 명령을 시작하지 않았습니다: %w"},
 		{"Run `oxios doctor`; a run without isolation needs its own approval.", "`oxios doctor`를 실행하세요. 격리 없이 실행하려면 따로 승인이 필요합니다."},
-		{"The command was not run, because isolation level %d could not be applied: %s.", "격리 수준 %d을(를) 적용하지 못해 명령을 실행하지 않았습니다: %s."},
+		{"The command was not run, because isolation level %d could not be applied: %w.", "격리 수준 %d을(를) 적용하지 못해 명령을 실행하지 않았습니다: %w."},
 		{"The helper that watched the command was ended; how the command ended is unknown.", "명령을 지켜보던 도우미가 끝나서 명령이 어떻게 끝났는지 모릅니다."},
 		{"No temporary folder could be made for the probe: %w", "점검용 임시 폴더를 만들지 못했습니다: %w"},
 		{"The probe could not be laid out: %w", "점검을 준비하지 못했습니다: %w"},

@@ -837,6 +837,8 @@ export interface ExecResult {
   read_more?: string;
   /** what happened besides, in words */
   note?: string;
+  /** the machines that it asked for, at isolation 3 */
+  asked?: NetTry[];
 }
 
 /** Fallback is one model that answers in place of another one. */
@@ -1229,7 +1231,7 @@ export interface Instructions {
 }
 
 /** Isolation is how strongly a command is kept from the rest of the machine. */
-export type Isolation = 0 | 1 | 2;
+export type Isolation = 0 | 1 | 2 | 3;
 
 /** Job is a command that runs, or ran, in the background. */
 export interface Job {
@@ -1246,6 +1248,8 @@ export interface Job {
   exit_code: number;
   /** what ended it, when it did not end by itself */
   end?: string;
+  /** the machines that it asked for, at isolation 3 */
+  asked?: NetTry[];
 }
 
 /** JobLog is a part of the output of a command. */
@@ -1410,6 +1414,17 @@ export interface ModelQuery {
   provider?: string;
   /** ask the providers again */
   refresh?: boolean;
+}
+
+/** NetTry is a machine that a command asked for. */
+export interface NetTry {
+  /** with its port */
+  host: string;
+  allowed: boolean;
+  /** why it was refused, or could not be reached */
+  reason?: string;
+  reason_ko?: string;
+  times: number;
 }
 
 /**

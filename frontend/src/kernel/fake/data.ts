@@ -146,7 +146,7 @@ export function makeApproval(sessionID: string, runID: string, r: Partial<Approv
 			title: 'Runs a command',
 			title_ko: '명령 실행',
 			network: false,
-			contained: 2,
+			contained: 3,
 			undo: 'no',
 			hidden: false,
 			simple: true,
@@ -728,7 +728,7 @@ function emptyStatus(): Status {
 		audit_entries: 1219,
 		today: { ...paid, usd: 0.42 },
 		limits: { usd: 5 },
-		isolation: 2,
+		isolation: 3,
 		onboarded: true,
 		has_model: true,
 		demo: false,
@@ -863,7 +863,7 @@ export function makeWorld(speech: Speech, first: boolean): World {
 			['exec', 'Runs a command.', 'exec'],
 		].map(([name, description, domain]) => ({ name: name!, description: description!, domain: domain!, on: true })),
 		policy: {
-			isolation: first ? 0 : 2,
+			isolation: first ? 0 : 3,
 			probed_at: iso(HOUR),
 			mode: 'guarded',
 			canaries: [

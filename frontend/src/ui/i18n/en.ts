@@ -154,6 +154,7 @@ export const en = {
 		refused: (size: string) =>
 			`What you pasted is ${size}; at most 1 MB can be sent. It was not added, and what you wrote is kept. Save it as a file in the folder and name the file.`,
 		contained: 'contained',
+		partly: 'partly contained',
 		limited: 'limits only',
 		open: 'not contained',
 		queued: (count: number) => (count === 1 ? '1 message waits' : `${count} messages wait`),
@@ -278,9 +279,12 @@ export const en = {
 		inFolder: 'in',
 		writes: 'Changes',
 		contained: 'Contained',
+		partlyContained: 'Partly contained',
 		notContained: 'Not contained',
-		containedYes: 'writes only in this folder, no network',
-		containedNet: 'writes only in this folder; the network is open for it',
+		containedYes: 'files limited to this folder and the system’s programs, no network',
+		containedNet: 'files limited to this folder and the system’s programs, network to public machines',
+		partlyYes: 'writes only in this folder, no network; can see file names outside',
+		partlyNet: 'writes only in this folder, but can see file names outside; all of the network is open for it',
 		limits: 'memory and processes are limited; the command can read and change what you can',
 		none: 'this machine has no containment; the command can do what you can do',
 		network: 'Network',
@@ -425,7 +429,9 @@ export const en = {
 	},
 	permissions: {
 		containedTitle: 'Commands are contained on this machine',
-		containedWhy:
+		containedWhy: 'Files are limited to the folder, and an approved network to public machines.',
+		partlyTitle: 'Commands are partly contained on this machine',
+		partlyWhy:
 			'They write only in the folder and have no network unless you approve it. Names of files outside can be seen.',
 		limitsTitle: 'Commands are limited, not contained',
 		limitsWhy: 'Memory and processes are limited. A command can read and change what you can.',

@@ -1,0 +1,228 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// startFiles are what the person's shell and session run by themselves, with
+// what decides who may log in. In the home, and directly in a folder that a
+// command writes, they can only be read.
+var startFiles = []string{
+	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout",
+	".kshrc", ".cshrc", ".tcshrc", ".login", ".logout", ".inputrc", ".xprofile", ".xsession", ".xsessionrc", ".xinitrc", ".pam_environment",
+	".gitconfig", ".ssh", ".gnupg", ".config/fish", ".config/git", ".config/autostart", ".config/systemd", ".config/environment.d", ".config/plasma-workspace",
+	".local/share/applications", ".local/share/dbus-1", ".local/share/systemd",
+}
+
+// How far a folder is searched for repositories.
+const (
+	repoDepth   = 3
+	repoFolders = 300
+)
+
+// guard closes, inside a folder that can be written, what a person's own
+// programs run or obey later: the hooks and settings of repositories, the start
+// files of shells.
+func (v *view) guard(root, home string) {
+	info, err := os.Stat(root)
+	if err != nil {
+		return
+	}
+	if !info.IsDir() {
+		if startFile(root, home) || repoPart(root) {
+			v.readOnly(root, root)
+		}
+		return
+	}
+	if repoPart(root) || startFile(root, home) {
+		v.readOnly(root, root)
+		return
+	}
+	for _, name := range startFiles {
+		v.readOnly(root, filepath.Join(root, name))
+		if filepath.IsAbs(home) && !within(home, root) {
+			v.readOnly(root, filepath.Join(home, name)) // it may be a link to here
+		}
+	}
+	for _, repo := range repositories(root) {
+		v.guardRepo(root, repo)
+	}
+}
+
+// guardHome makes the home itself read-only and what lies in it writable again,
+// so that no start file can be made that is not there yet. It does nothing where
+// the home does not lie in root.
+func (v *view) guardHome(root, home string) {
+	if !filepath.IsAbs(home) || home == "/" || !within(home, root) {
+		return
+	}
+	entries, err := os.ReadDir(home)
+	if err != nil {
+		return
+	}
+	v.pin(root, home)
+	v.add("--ro-bind", home, home)
+	for _, e := range entries {
+		if e.Type()&os.ModeSymlink == 0 && !slices.Contains(startFiles, e.Name()) {
+			p := filepath.Join(home, e.Name())
+			v.add("--bind", p, p)
+		}
+	}
+	for _, name := range startFiles {
+		if strings.Contains(name, "/") {
+			v.readOnly(root, filepath.Join(home, name))
+		}
+	}
+}
+
+// startFile reports whether p is a start file of the home, or what one of them
+// is a link to.
+func startFile(p, home string) bool {
+	return slices.ContainsFunc(startFiles, func(name string) bool {
+		return filepath.IsAbs(home) && within(p, canonical(filepath.Join(home, name)))
+	})
+}
+
+// repoPart reports whether p is, or lies in, the hooks or the settings of a
+// repository.
+func repoPart(p string) bool {
+	for at := p; at != "/" && at != "."; at = filepath.Dir(at) {
+		switch filepath.Base(at) {
+		case "hooks", "config", "config.worktree":
+			if isRepo(filepath.Dir(at)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isRepo reports whether dir is what git keeps a repository in.
+func isRepo(dir string) bool {
+	for _, name := range []string{"HEAD", "objects", "refs"} {
+		if unix.Access(filepath.Join(dir, name), unix.F_OK) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// repositories returns, below root, the folders in which git keeps repositories
+// and the files that point to one. The search is short: it stands before every
+// command.
+func repositories(root string) []string {
+	var out []string
+	type place struct {
+		dir   string
+		depth int
+	}
+	left := repoFolders
+	for todo := []place{{root, 0}}; len(todo) > 0 && left > 0; left-- {
+		at := todo[0]
+		todo = todo[1:]
+		entries, err := os.ReadDir(at.dir)
+		if err != nil {
+			continue
+		}
+		parts := 0
+		for _, e := range entries {
+			switch e.Name() {
+			case "HEAD", "objects", "refs":
+				parts++
+			}
+		}
+		if parts == 3 {
+			out = append(out, at.dir)
+			continue
+		}
+		for _, e := range entries {
+			p := filepath.Join(at.dir, e.Name())
+			switch {
+			case e.Name() == ".git" && e.Type()&os.ModeSymlink == 0:
+				out = append(out, p)
+			case !e.IsDir() || at.depth == repoDepth || e.Name() == "node_modules" || e.Name() == ".venv" || e.Name() == "__pycache__":
+			default:
+				todo = append(todo, place{p, at.depth + 1})
+			}
+		}
+	}
+	return out
+}
+
+// guardRepo makes the hooks and the settings of a repository read-only, those
+// of its submodules too, and holds it in its place. Where one of them is a link
+// nothing can be put over it, and the whole repository is read-only.
+func (v *view) guardRepo(root, repo string) {
+	info, err := os.Lstat(repo)
+	if err != nil {
+		return
+	}
+	v.pin(root, repo)
+	if !info.IsDir() {
+		v.keep("--ro-bind", repo)
+		return
+	}
+	hooks, config := filepath.Join(repo, "hooks"), filepath.Join(repo, "config")
+	if isLink(hooks) || isLink(config) || isLink(filepath.Join(repo, "commondir")) {
+		v.keep("--ro-bind", repo)
+		return
+	}
+	v.hold(repo)
+	if !v.keep("--ro-bind", hooks) {
+		v.add("--tmpfs", "", hooks)
+		v.add("--remount-ro", "", hooks)
+	}
+	if !v.keep("--ro-bind", config) {
+		v.add("--ro-bind", "@"+partEmpty, config)
+	}
+	v.keep("--ro-bind", filepath.Join(repo, "config.worktree"))
+	if !v.keep("--ro-bind", filepath.Join(repo, "commondir")) {
+		v.repos = append(v.repos, repo)
+	}
+	modules := filepath.Join(repo, "modules")
+	if unix.Access(modules, unix.F_OK) == nil {
+		for _, sub := range repositories(modules) {
+			v.guardRepo(root, sub)
+		}
+	}
+}
+
+// unlead takes away the file that a command may have put into a repository to
+// lead git to other settings and hooks. Nothing can be mounted where it is not
+// yet, and outside of linked work trees git makes none itself.
+func unlead(repos []string) (found []string) {
+	for _, repo := range repos {
+		root, err := os.OpenRoot(repo)
+		if err != nil {
+			continue
+		}
+		if _, err := root.Lstat("commondir"); err == nil && root.RemoveAll("commondir") == nil {
+			found = append(found, repo)
+		}
+		root.Close()
+	}
+	return found
+}
+
+// readOnly makes what lies at path read-only, if something does. A link is
+// followed where it leads into root.
+func (v *view) readOnly(root, path string) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil || !within(real, root) {
+		return
+	}
+	if real != root {
+		v.pin(root, real)
+	}
+	v.keep("--ro-bind", real)
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&os.ModeSymlink != 0
+}
