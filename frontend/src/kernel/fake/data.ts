@@ -20,6 +20,7 @@ import type {
 	StepView,
 	ToolInfo,
 } from '../api.gen';
+import { notes } from './taint';
 import { setFallbacks } from './fallbacks';
 
 export type Speech = 'en' | 'ko';
@@ -457,6 +458,7 @@ function conversations(w: World, speech: Speech): void {
 			title: t.effectScript,
 			title_ko: '41줄 스크립트 실행',
 			command: script,
+			labels: [notes],
 			dir: year.folder,
 			programs: ['qpdf', 'printf', 'echo', 'test'],
 			claim: t.say,
