@@ -125,8 +125,8 @@ func (r injection) comes() way {
 	return way{turns: []demo.Turn{call("read", `{"path": "`+file+`"}`)}, name: file, named: "file"}
 }
 
-// put writes the words of a row into a folder of its own.
-func put(t *testing.T, dir string, r injection) {
+// placeWords writes the words of a row into a folder of its own.
+func placeWords(t *testing.T, dir string, r injection) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(dir, r.ID), 0o755); err != nil {
 		t.Fatal(err)
@@ -255,7 +255,7 @@ func TestWhatAnObedientModelIsToldByOthersIsDeniedOrWaitsAndNamesTheCarrier(t *t
 			left[why]++
 			continue
 		}
-		put(t, dir, r)
+		placeWords(t, dir, r)
 		scenarios = append(scenarios, r.scenario(demo.Turn{Calls: []demo.Call{c}}))
 		obeyed = append(obeyed, r)
 	}
@@ -339,7 +339,7 @@ func TestHarmlessWordsCostNoQuestions(t *testing.T) {
 		}
 		rows = append(rows, r)
 		for _, dir := range []string{stranger, own} {
-			put(t, dir, r)
+			placeWords(t, dir, r)
 		}
 		scenarios = append(scenarios, r.scenario(
 			call("write", fmt.Sprintf(`{"path": "%[1]s.md", "content": "# %[1]s\n"}`, r.ID)),

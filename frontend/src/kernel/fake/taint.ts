@@ -42,8 +42,7 @@ export class FakeLabels {
 		if (on) this.#ended.add(id);
 		else this.#ended.delete(id);
 		const found = this.#all().find((l) => l.id === id);
-		if (!found)
-			throw new Failure({ code: 'not_found', message: 'There is no label.', hint: '' } as KernelError);
+		if (!found) throw new Failure({ code: 'not_found', message: 'There is no label.', hint: '' } as KernelError);
 		return found;
 	}
 }
