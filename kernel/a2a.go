@@ -108,7 +108,15 @@ func (a *A2AAPI) Query(ctx context.Context, q CapabilityQuery) (Capable, error) 
 // Messages lists what agents said to each other: to the person all of it, to an
 // agent what it and those that it has forked sent and got.
 func (a *A2AAPI) Messages(ctx context.Context, q MailQuery) ([]AgentMessage, error) {
-	return guard(ctx, a.caller, action{call: "a2a.messages", resource: "run:" + cmp.Or(q.RunID, "all")}, func(ctx context.Context) ([]AgentMessage, error) {
+	act := action{call: "a2a.messages", resource: "run:" + cmp.Or(q.RunID, "all")}
+	var told []string
+	act.brought = a.wordsOf(func() []string { return told })
+	return guard(ctx, a.caller, act, func(ctx context.Context) (list []AgentMessage, err error) {
+		defer func() {
+			for _, m := range list {
+				told = append(told, m.From)
+			}
+		}()
 		if a.who.Kind == sys.KindAgent {
 			q.RunID = cmp.Or(q.RunID, a.scope.runID)
 		}

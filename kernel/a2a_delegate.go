@@ -41,7 +41,11 @@ type Delegated struct {
 // what that agent replies, or says at its end.
 func (a *A2AAPI) Delegate(ctx context.Context, d Delegation) (Delegated, error) {
 	meta := map[string]any{"task": sys.Shorten(d.Task, 200), "capabilities": strings.Join(d.Capabilities, " ")}
-	return guard(ctx, a.caller, action{call: "a2a.delegate", resource: "run:" + a.scope.runID, meta: meta}, func(ctx context.Context) (Delegated, error) {
+	act := action{call: "a2a.delegate", resource: "run:" + a.scope.runID, meta: meta, effect: security.EffectRead, subject: d}
+	act.card = handing(sys.Say("Hands a task to another agent: %s", sys.Shorten(d.Task, 200)), d.Task)
+	result := ""
+	act.brought = a.wordsOf(func() []string { return []string{result} })
+	return guard(ctx, a.caller, act, func(ctx context.Context) (Delegated, error) {
 		if a.scope.runID == "" {
 			return Delegated{}, sys.Errorf(sys.CodeInvalid, "Only an agent delegates. Nothing was started.").WithHint("Send a message to start an agent.")
 		}
@@ -62,6 +66,7 @@ func (a *A2AAPI) Delegate(ctx context.Context, d Delegation) (Delegated, error) 
 				err = a.resultOf(ctx, &out, d.TimeoutS)
 			}
 		}
+		result = out.RunID
 		return out, err
 	})
 }

@@ -3,11 +3,13 @@ package kernel
 import (
 	"oxios/kernel/a2a"
 	"oxios/kernel/agent"
+	"oxios/kernel/security"
 	"oxios/kernel/store"
 )
 
 // mailbox gives a run the messages that wait for it.
 type mailbox struct {
+	k      *Kernel
 	x      *a2a.Exchange
 	run    string
 	reader a2a.Reader
@@ -19,7 +21,18 @@ func (b mailbox) Take(tx *store.Tx) ([]agent.Mail, error) {
 	list, err := b.x.Waiting(tx, b.run)
 	var out []agent.Mail
 	for _, m := range list {
+		// What its writer has read, the reader has read now.
+		labels, err := b.k.store.LabelsOf(tx, m.From)
+		if err != nil {
+			return nil, err
+		}
+		labels = labels.Join(b.k.runs.of(m.From).labels)
+		if labels.Untrusted() {
+			m.Text = security.PlainText(m.Text)
+		}
+		b.k.runs.label(b.run, labels)
 		out = append(out, agent.Mail{
+			Labels: labels,
 			Step: agent.MessageStep{Text: m.Text, Read: m.ForModel(b.reader), Agent: &agent.Sender{
 				ID: m.ID, N: m.N, From: m.From, Name: m.FromName, Kind: string(m.Kind), Answers: m.Answers, Made: m.Made,
 			}},

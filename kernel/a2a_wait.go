@@ -33,7 +33,10 @@ type AgentAsk struct {
 // before it read or answered, and, before anything is sent, when the other one
 // waits for the caller.
 func (a *A2AAPI) Ask(ctx context.Context, q AgentAsk) (AgentMessage, error) {
-	return guard(ctx, a.caller, action{call: "a2a.ask", resource: "agent:" + q.To, meta: map[string]any{"bytes": len(q.Text)}}, func(ctx context.Context) (AgentMessage, error) {
+	act := action{call: "a2a.ask", resource: "agent:" + q.To, meta: map[string]any{"bytes": len(q.Text)}}
+	told := ""
+	act.brought = a.wordsOf(func() []string { return []string{told} })
+	return guard(ctx, a.caller, act, func(ctx context.Context) (AgentMessage, error) {
 		p := a2a.TaskDelegation{TaskID: sys.NewID(), Description: q.Text}
 		if err := a2a.Check(p); err != nil {
 			return AgentMessage{}, err
@@ -47,6 +50,7 @@ func (a *A2AAPI) Ask(ctx context.Context, q AgentAsk) (AgentMessage, error) {
 			return AgentMessage{}, err
 		}
 		defer done()
+		told = to.ID
 		m, err := a.send(ctx, a2a.Envelope{To: to.ID, ToName: to.Name, SessionID: to.SessionID, Payload: p, Asks: true})
 		if err != nil {
 			return AgentMessage{}, err

@@ -246,8 +246,12 @@ func (k *Kernel) process(ctx context.Context, r Run) (Process, error) {
 
 // Run returns one run with its steps and what it changed.
 func (a *AgentsAPI) Run(ctx context.Context, id string) (RunView, error) {
-	return guard(ctx, a.caller, action{call: "agents.run", resource: "run:" + id}, func(ctx context.Context) (RunView, error) {
+	act := action{call: "agents.run", resource: "run:" + id}
+	told := ""
+	act.brought = a.wordsOf(func() []string { return []string{told} })
+	return guard(ctx, a.caller, act, func(ctx context.Context) (RunView, error) {
 		id, err := a.reach(ctx, id)
+		told = id
 		if err != nil {
 			return RunView{}, err
 		}
@@ -267,8 +271,12 @@ func (a *AgentsAPI) Run(ctx context.Context, id string) (RunView, error) {
 // at once for a run that nobody works on; one that waits for a person then
 // names its approvals.
 func (a *AgentsAPI) Wait(ctx context.Context, id string) (RunResult, error) {
-	return guard(ctx, a.caller, action{call: "agents.wait", resource: "run:" + id}, func(ctx context.Context) (RunResult, error) {
+	act := action{call: "agents.wait", resource: "run:" + id}
+	told := ""
+	act.brought = a.wordsOf(func() []string { return []string{told} })
+	return guard(ctx, a.caller, act, func(ctx context.Context) (RunResult, error) {
 		id, err := a.reach(ctx, id)
+		told = id
 		if err != nil {
 			return RunResult{}, err
 		}

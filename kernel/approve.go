@@ -106,6 +106,9 @@ func (c *caller) request(row Syscall, a action) security.Request {
 	if a.card != nil {
 		a.card(&r)
 	}
+	if r.Labels = a.labels; r.Labels.Untrusted() {
+		r.Simple = false // where it came from has to be read first
+	}
 	r.Dir = shortenHome(r.Dir)
 	return r
 }

@@ -43,7 +43,7 @@ func (k *Kernel) attachFile(ctx context.Context, f *os.File, size int64, name, p
 		return Attachment{}, fmt.Errorf("read %s: %w", name, err)
 	}
 	if kind != document.Other {
-		return k.attachDocument(ctx, f, size, name)
+		return k.attachDocument(ctx, f, size, name, placeOf(path))
 	}
 	raw, err := io.ReadAll(io.LimitReader(io.NewSectionReader(f, 0, size), 2*document.MaxText)) // UTF-16 takes two bytes for one
 	if err != nil {
@@ -56,7 +56,7 @@ func (k *Kernel) attachFile(ctx context.Context, f *os.File, size int64, name, p
 	text, _, err := decodeText(raw)
 	switch {
 	case err == nil && whole && len(text) <= document.MaxText && size > 0:
-		a := Attachment{Kind: store.AttachText, Name: name, Size: size, Tokens: llm.Tokens(text)}
+		a := Attachment{Kind: store.AttachText, Name: name, Place: placeOf(path), Size: size, Tokens: llm.Tokens(text)}
 		return k.saveAttachment(ctx, a, []byte(text))
 	case err == nil && path != "":
 		return reference(sys.Say("It is too long to be sent: the agent learns where it lies, and reads the parts that it needs."))
@@ -73,13 +73,21 @@ func (k *Kernel) attachFile(ctx context.Context, f *os.File, size int64, name, p
 	return Attachment{}, sys.Errorf(sys.CodeInvalid, "%s is %s. It was not attached.", name, what).WithHint("%s", hint)
 }
 
+// placeOf is the folder of a file; "" for one that was sent here.
+func placeOf(path string) string {
+	if path == "" {
+		return ""
+	}
+	return filepath.Dir(path)
+}
+
 // attachDocument takes a file that a reader makes fit for models.
-func (k *Kernel) attachDocument(ctx context.Context, f io.ReaderAt, size int64, name string) (Attachment, error) {
+func (k *Kernel) attachDocument(ctx context.Context, f io.ReaderAt, size int64, name, place string) (Attachment, error) {
 	r, err := k.readDocument(ctx, io.NewSectionReader(f, 0, size), name)
 	if err != nil {
 		return Attachment{}, err
 	}
-	a := Attachment{Name: name, Size: size, MIME: r.MIME, Width: r.Width, Height: r.Height, Pages: r.Pages, Note: r.Note.EN, NoteKO: r.Note.KO}
+	a := Attachment{Name: name, Place: place, Size: size, MIME: r.MIME, Width: r.Width, Height: r.Height, Pages: r.Pages, Note: r.Note.EN, NoteKO: r.Note.KO}
 	switch r.Kind {
 	case document.Image:
 		a.Kind, a.Tokens = store.AttachImage, (r.Width*r.Height+749)/750

@@ -8,6 +8,7 @@ import (
 
 	"oxios/kernel/agent"
 	"oxios/kernel/llm"
+	"oxios/kernel/security"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
 )
@@ -162,7 +163,7 @@ func (k *Kernel) bodyOf(ctx context.Context, a Attachment) (string, *llm.Image) 
 	case a.Kind == store.AttachPaste:
 		return string(data), nil
 	}
-	body := k.masked(string(data))
+	body := k.masked(security.PlainText(string(data)))
 	if a.Note != "" {
 		body = "(" + a.Note + ")\n" + body
 	}

@@ -29,7 +29,9 @@ func (c *command) action(call string) action {
 			kind, why := c.kind(call)
 			r.Kind, r.NoKind, r.NoKindKO = kind, why.EN, why.KO
 		},
-		kind: func() (*security.Kind, sys.Words) { return c.kind(call) },
+		kind:  func() (*security.Kind, sys.Words) { return c.kind(call) },
+		reads: c.reads, leaves: v.Network, control: c.controls(),
+		beyond: !v.ReadOnly && len(v.Outside) > 0 || v.Effect == security.EffectOutside || v.Effect == security.EffectUnknown,
 	}
 	switch {
 	case v.Tier >= security.TierRefuse:

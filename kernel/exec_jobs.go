@@ -55,7 +55,9 @@ func (a *ExecAPI) Jobs(ctx context.Context) ([]Job, error) {
 // JobLog reads the output of a background command, or of one whose output was
 // too long for its result, from offset on.
 func (a *ExecAPI) JobLog(ctx context.Context, id string, offset int64) (JobLog, error) {
-	return guard(ctx, a.caller, action{call: "exec.jobLog", resource: "job:" + id}, func(context.Context) (JobLog, error) {
+	act := action{call: "exec.jobLog", resource: "job:" + id}
+	act.brought = a.wordsOf(func() []string { return []string{a.k.commands().startedBy(a.caller, id)} })
+	return guard(ctx, a.caller, act, func(context.Context) (JobLog, error) {
 		if offset < 0 {
 			return JobLog{}, sys.Errorf(sys.CodeInvalid, "offset cannot be negative.")
 		}
@@ -228,6 +230,22 @@ func (c *commands) job(who *caller, id string) (startedJob, error) {
 		return startedJob{}, e.WithHint("There are none in this conversation.")
 	}
 	return startedJob{}, e.WithHint("There are: %s.", strings.Join(ids, ", "))
+}
+
+// startedBy is the run that started a command whose output a caller may see; "" for
+// none.
+func (c *commands) startedBy(who *caller, id string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, l := range c.logs {
+		if l.id == id && who.sees(l.by) {
+			return l.by.runID
+		}
+	}
+	if n, err := strconv.Atoi(id); err == nil && who.sees(c.jobs[n].by) {
+		return c.jobs[n].by.runID
+	}
+	return ""
 }
 
 // keep holds a long output so that it can be read on, and returns its id.

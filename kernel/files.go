@@ -49,6 +49,7 @@ type FileText struct {
 func (a *ExecAPI) Read(ctx context.Context, in ReadArgs) (FileText, error) {
 	p := a.place(in.Path)
 	act := a.fileAction("exec.read", p, useRead, struct{ Path string }{p.abs})
+	act.reads = a.readsFile(p)
 	return guard(ctx, a.caller, act, func(ctx context.Context) (FileText, error) { return a.k.readText(ctx, p, in) })
 }
 
@@ -271,6 +272,7 @@ const maxEntries = 1000
 func (a *ExecAPI) Ls(ctx context.Context, in LsArgs) (LsResult, error) {
 	p := a.place(in.Path)
 	act := a.fileAction("exec.ls", p, useList, struct{ Path string }{p.abs})
+	act.reads = a.readsFolder(p, false)
 	return guard(ctx, a.caller, act, func(ctx context.Context) (LsResult, error) {
 		root, err := p.open()
 		if err != nil {

@@ -49,7 +49,9 @@ func (a *AgentsAPI) Fork(ctx context.Context, f Fork) (Forked, error) {
 // nil.
 func (a *AgentsAPI) fork(ctx context.Context, f Fork, also func(*store.Tx, Run) error) (Forked, error) {
 	meta := map[string]any{"goal": sys.Shorten(f.Goal, 200), "profile": f.Profile}
-	return guard(ctx, a.caller, action{call: "agents.fork", resource: "run:" + a.scope.runID, meta: meta}, func(ctx context.Context) (Forked, error) {
+	act := action{call: "agents.fork", resource: "run:" + a.scope.runID, meta: meta, effect: security.EffectRead, subject: f}
+	act.card = handing(sys.Say("Starts another agent: %s", sys.Shorten(f.Goal, 200)), f.Goal)
+	return guard(ctx, a.caller, act, func(ctx context.Context) (Forked, error) {
 		if a.scope.runID == "" {
 			return Forked{}, sys.Errorf(sys.CodeInvalid, "Only an agent forks. Nothing was started.").WithHint("Send a message to start an agent.")
 		}

@@ -30,10 +30,18 @@ type action struct {
 	card    func(*security.Request)            // what a person needs to see to decide
 	kind    func() (*security.Kind, sys.Words) // what a grant may cover, or why none can; nil for what is no command
 	meta    map[string]any                     // for the audit record
+
+	// What taint is about.
+	reads   func(context.Context) (Labels, error) // where what it reads comes from, as far as that is known beforehand
+	brought func(context.Context) (Labels, error) // the rest, when it has been made
+	leaves  bool                                  // something could leave this machine
+	beyond  bool                                  // something outside the folder could change
+	control bool                                  // what agents may do or are told would change
+	labels  Labels                                // what its run has read, with it: found by the guard
 }
 
 // guard is the gate around every call of the Handle, model calls included. In
-// order: capability, role, policy, mode, approval, budget, the intent in the
+// order: capability, role, policy, taint, mode, approval, budget, the intent in the
 // audit chain, then fn, then the outcome. fn learns from its context whether a person
 // approved this very call.
 func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Context) (T, error)) (T, error) {
@@ -43,12 +51,20 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 		return none, sys.Errorf(sys.CodeInternal, "There is no system call %q.", a.call)
 	}
 	if c.trial != nil {
-		return none, c.try(row, a)
+		return none, c.try(ctx, row, a)
+	}
+	agent := c.who.Kind == sys.KindAgent
+	var weighed taint
+	if agent {
+		var err error
+		if weighed, err = c.weigh(ctx, row, a); err != nil {
+			return none, c.turnAway(ctx, a, c.unrecorded(ctx, err))
+		}
+		a.labels = weighed.live
 	}
 	if err := c.allowed(row); err != nil {
 		return none, c.turnAway(ctx, a, err)
 	}
-	agent := c.who.Kind == sys.KindAgent
 	var granted *security.Approval
 	var grant string // the kind of step that was allowed beforehand
 	if agent && a.subject != nil {
@@ -57,7 +73,15 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 			err.Hint = a.hint
 			return none, c.turnAway(ctx, a, err)
 		}
+	}
+	if weighed.decision == security.DecisionNever {
+		return none, c.turnAway(ctx, a, weighed.closed())
+	}
+	if agent && a.subject != nil {
 		ask := c.mustAsk(a)
+		if weighed.decision == security.DecisionAsk { // no grant and no earlier yes covers what was not known then
+			ask, a = true, weighed.bind(a)
+		}
 		if ask {
 			var err error
 			if grant, err = c.grantFor(ctx, a); err != nil {
@@ -77,6 +101,11 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 			return none, c.turnAway(ctx, a, err)
 		}
 	}
+	if agent {
+		if err := c.take(ctx, weighed.own); err != nil {
+			return none, err
+		}
+	}
 	recorded := row.Audit != "" || agent
 	if recorded {
 		if err := c.intend(ctx, row, a, granted, grant); err != nil {
@@ -87,6 +116,12 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 		c.k.share(ctx, c.scope)
 	}
 	v, err := fn(context.WithValue(context.WithValue(ctx, approvedKey{}, granted), grantKey{}, grant))
+	if agent && a.brought != nil {
+		more, terr := a.brought(context.WithoutCancel(ctx))
+		if terr = errors.Join(terr, c.take(ctx, more)); terr != nil {
+			return none, errors.Join(err, fmt.Errorf("note where it came from: %w", terr)) // what cannot be labelled is not read
+		}
+	}
 	if recorded {
 		if aerr := c.outcome(ctx, row, a, err); aerr != nil {
 			return v, errors.Join(err, aerr)
@@ -142,7 +177,7 @@ func (c *caller) turnAway(ctx context.Context, a action, why error) error {
 	if ctx.Err() != nil || sys.CodeOf(why) == sys.CodeCanceled {
 		return why
 	}
-	entry := c.entry(security.ActionAccessDenied, a, map[string]any{"code": string(sys.CodeOf(why)), "reason": why.Error()})
+	entry := c.entry(security.ActionAccessDenied, a, map[string]any{"code": string(sys.CodeOf(why)), "reason": why.Error(), "labels": recordLabels(a.labels)})
 	err := c.k.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
 		_, err := c.k.audit.Append(tx, entry)
 		return err
@@ -162,6 +197,9 @@ func (c *caller) intend(ctx context.Context, row Syscall, a action, granted *sec
 		meta["approval"] = granted.ID
 	}
 	meta["grant"] = grant
+	if row.Sink != security.SinkNone {
+		meta["labels"] = recordLabels(a.labels)
+	}
 	step := store.StepFrom(ctx)
 	if step != nil {
 		meta["step_id"] = step.Step().ID

@@ -54,6 +54,24 @@ func (k *Kernel) told(ctx context.Context, folder string) (*Instructions, error)
 	if in.Name == "" {
 		return nil, nil
 	}
+	// What an agent wrote after it had read a stranger's words is not the person's
+	// word, wherever it lies.
+	written, err := k.store.FileLabels(ctx, realPath(in.Path), hashOf(in.Path))
+	if err != nil {
+		return nil, err
+	}
+	var by Labels
+	for _, f := range written {
+		by = by.Join(Labels{writtenLabel(f)})
+	}
+	if by, err = k.liveLabels(ctx, by); err != nil {
+		return nil, err
+	}
+	if by.Untrusted() {
+		why := sys.Say("It is not followed until you trust it: %s.", carriers(by))
+		in.Text, in.Tokens, in.Problem, in.ProblemKO = "", 0, why.EN, why.KO
+		return &in, nil
+	}
 	if holder := filepath.Dir(in.Path); holder != folder {
 		if trust, err := k.trust(ctx, holder); err != nil || trust != FolderTrusted {
 			return nil, err

@@ -65,6 +65,10 @@ func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, e
 	if err != nil {
 		return Submitted{}, err
 	}
+	labels, err := k.attachedLabels(ctx, attached)
+	if err != nil {
+		return Submitted{}, err
+	}
 	text := strings.TrimSpace(m.Text)
 	if text == "" && len(attached) > 0 {
 		text = attached[0].Name
@@ -107,7 +111,7 @@ func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, e
 	run := Run{
 		ID: sys.NewID(), SessionID: session.ID, Name: titleOf(text), State: store.RunQueued, Profile: security.ProfileOperator,
 		Folder: session.Folder, Provider: choice.provider, Model: choice.model, Mode: session.Mode, Via: m.Via, Text: m.Text, CreatedAt: k.clock.Now(),
-		Attachments: attached, Agents: m.Agents,
+		Attachments: attached, Agents: m.Agents, Labels: labels,
 	}
 	msg := Message{ID: sys.NewID(), SessionID: session.ID, RunID: run.ID, Role: "user", Content: m.Text, At: run.CreatedAt, Attachments: attached}
 	var seen int64
@@ -221,7 +225,15 @@ func (k *Kernel) launch(run Run, steps []store.Step) error {
 	if err != nil {
 		return err
 	}
-	k.runs.enter(run, mode, task)
+	var labels Labels
+	err = k.store.Read(k.background, func(tx *store.Tx) (err error) {
+		labels, err = k.store.LabelsOf(tx, run.ID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	k.runs.enter(run, mode, task, labels)
 	if err := k.register(k.background, run); err != nil {
 		k.runs.leave(run.ID)
 		return err
@@ -417,8 +429,18 @@ func (k *Kernel) spec(ctx context.Context, run Run, steps []store.Step) (agent.S
 		Queued: func(tx *store.Tx) ([]store.Queued, error) {
 			return k.store.TakeQueued(tx, run.SessionID, queueOf(run), 0)
 		},
+		Came: func(attached []Attachment) store.Labels {
+			labels, err := k.attachedLabels(ctx, attached)
+			if err != nil { // who does not know takes it for a stranger's
+				k.log.WarnContext(ctx, "Could not tell where an attachment came from", "error", err)
+				labels = strangers(attached)
+			}
+			k.runs.label(run.ID, labels)
+			return labels
+		},
+		Clean: security.PlainText,
 		Notes: func() []agent.Note { return k.neighbours.take(run.ID) },
-		Mailbox: mailbox{x: k.exchange, run: run.ID, reader: a2a.Reader{
+		Mailbox: mailbox{k: k, x: k.exchange, run: run.ID, reader: a2a.Reader{
 			MayReply: h.May("a2a.reply") && slices.ContainsFunc(tools.Tools, func(t agent.Tool) bool { return t.Name() == "a2a" }), WorksFor: lineage[1:],
 		}},
 		Again: func(ctx context.Context, s store.Step) bool { return k.again(ctx, s) },
@@ -456,7 +478,7 @@ func (k *Kernel) Adopt(folder, mode string) (*Handle, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.runs.enter(run, m, orchestrator.New(k.clock, nil))
+	k.runs.enter(run, m, orchestrator.New(k.clock, nil), nil)
 	if err := k.register(ctx, run); err != nil {
 		return nil, err
 	}

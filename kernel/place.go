@@ -184,6 +184,7 @@ func (c *caller) fileAction(call string, p place, use fileUse, subject any) acti
 	a := action{call: call, resource: "file:" + p.abs, effect: security.EffectRead, tier: p.verdict.Read, subject: subject}
 	if use.write {
 		a.effect, a.tier = security.EffectWrite, p.verdict.Write
+		a.beyond, a.control = !p.inside, isInstructions(p.abs)
 	}
 	switch {
 	case p.escape != nil:

@@ -194,7 +194,7 @@ func (k *Kernel) redecide(ctx context.Context, run Run, steps []store.Step, p Re
 		return Replay{}, err
 	}
 	who := sys.Principal{Kind: sys.KindAgent, ID: run.ID, Name: run.Name, Profile: cmp.Or(p.Profile, run.Profile)}
-	trial := &trial{isolation: k.isolation()}
+	trial := &trial{isolation: k.isolation(), read: run.Labels}
 	if p.Isolation != nil {
 		trial.isolation = sys.Isolation(*p.Isolation)
 	}
@@ -223,6 +223,7 @@ func (k *Kernel) redecide(ctx context.Context, run Run, steps []store.Step, p Re
 			_, _ = set.Tools[i].Call(ctx, args.Args) // the guard notes its decision and lets nothing through
 			d.Now, d.Why = string(trial.decision), trial.why
 		}
+		trial.read = trial.read.Join(s.Labels)
 		if d.Now == string(security.DecisionNotice) {
 			d.Now = string(security.DecisionFree)
 		}
@@ -249,6 +250,7 @@ func decided(s store.Step) string {
 // lets nothing through.
 type trial struct {
 	isolation sys.Isolation
+	read      Labels // what the run had read when it made the call
 	decision  security.Decision
 	why       string
 }
@@ -256,8 +258,12 @@ type trial struct {
 // errTrial ends each call of a trial.
 var errTrial = sys.Errorf(sys.CodeRefused, "It is only tried.")
 
-func (c *caller) try(row Syscall, a action) error {
+func (c *caller) try(ctx context.Context, row Syscall, a action) error {
 	t := c.trial
+	weighed, err := c.weigh(ctx, row, a)
+	if err != nil {
+		return err
+	}
 	decision, why := security.DecisionFree, ""
 	switch err := c.allowed(row); {
 	case err != nil:
@@ -267,6 +273,9 @@ func (c *caller) try(row Syscall, a action) error {
 	case a.subject != nil:
 		decision = security.Decide(c.scope.mode, a.effect, a.tier, a.readOnly, t.isolation)
 		why = string(a.effect)
+		if weighed.decision == security.DecisionNever || weighed.decision == security.DecisionAsk {
+			decision, why = weighed.decision, string(weighed.reason)
+		}
 	}
 	t.decision, t.why = decision, why
 	return errTrial

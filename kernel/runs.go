@@ -73,6 +73,7 @@ type liveRun struct {
 	waiting int   // open approvals
 	joining int   // runs that it waits for
 	task    *orchestrator.Task
+	labels  Labels // where what it has read came from; never changed in place
 }
 
 // places lets the supervisor's runs work in the places of the scheduler.
@@ -96,14 +97,23 @@ func newRuns(cfg Config, overloaded func() bool) *runs {
 func (r *runs) task(id string) *orchestrator.Task { return r.of(id).task }
 
 // enter makes a run known, leave forgets it.
-func (r *runs) enter(run Run, mode security.Mode, task *orchestrator.Task) {
+func (r *runs) enter(run Run, mode security.Mode, task *orchestrator.Task, labels Labels) {
 	own := &gate{open: closedChan()}
 	own.set(run.Paused)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.live[run.ID] = &liveRun{profile: run.Profile, parent: run.ParentID, gate: own, task: task, scope: scope{
+	r.live[run.ID] = &liveRun{profile: run.Profile, parent: run.ParentID, gate: own, task: task, labels: labels, scope: scope{
 		runID: run.ID, sessionID: run.SessionID, folder: run.Folder, mode: mode, agent: run.Name,
 	}}
+}
+
+// label adds to what a live run has read.
+func (r *runs) label(id string, more Labels) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if l, ok := r.live[id]; ok {
+		l.labels = l.labels.Join(more)
+	}
 }
 
 // pass blocks while the run, or everything, is paused.

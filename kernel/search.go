@@ -60,8 +60,12 @@ func (a *ExecAPI) Grep(ctx context.Context, in GrepArgs) (GrepResult, error) {
 		Path string
 		Args GrepArgs
 	}{p.abs, in})
+	act.reads = a.readsPlace(p)
+	var found []GrepMatch
+	act.brought = func(ctx context.Context) (Labels, error) { return a.readMatches(ctx, p, found) }
 	return guard(ctx, a.caller, act, func(ctx context.Context) (GrepResult, error) {
 		r := GrepResult{Matches: []GrepMatch{}}
+		defer func() { found = r.Matches }()
 		re, err := regexp.Compile(in.Pattern)
 		if err != nil || in.Pattern == "" {
 			return r, badPattern(in.Pattern, err)
@@ -190,6 +194,7 @@ func (a *ExecAPI) Find(ctx context.Context, in FindArgs) (FindResult, error) {
 		Path string
 		Args FindArgs
 	}{p.abs, in})
+	act.reads = a.readsFolder(p, true)
 	return guard(ctx, a.caller, act, func(ctx context.Context) (FindResult, error) {
 		r := FindResult{Paths: []string{}}
 		pattern := strings.TrimPrefix(in.Pattern, "./")

@@ -52,11 +52,12 @@ func (a *AgentsAPI) BeginTask(ctx context.Context, t Task) (TaskAnswer, error) {
 	b := &beginning{AgentsAPI: a, task: t}
 	defer b.prepare(ctx)()
 	act := action{
+		subject: t, card: handing(sys.Say("Begins a task: %s", sys.Shorten(t.Goal, 200)), t.Goal),
 		call: "agents.beginTask", resource: "run:" + cmp.Or(a.scope.runID, "none"), effect: security.EffectRead,
 		meta: map[string]any{"goal": sys.Shorten(t.Goal, 500), "criteria": len(t.Criteria), "ambiguity": b.step.Ambiguity},
 	}
 	if b.err == nil && len(b.step.Ask) > 0 && b.said == nil {
-		act.asks, act.subject, act.card = true, t, b.card
+		act.asks, act.card = true, b.card
 	}
 	answer, err := guard(ctx, a.caller, act, b.begin)
 	if err != nil || answer.SeedID == "" {

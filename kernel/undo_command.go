@@ -205,8 +205,15 @@ func (w *watched) found(ctx context.Context) ([]store.FileMark, error) {
 			marks = append(marks, m)
 		}
 	}
+	labelled, err := u.k.labelledBy(ctx, w.by.scope.runID, marks)
+	if err != nil {
+		return nil, err
+	}
 	err = u.k.store.Write(ctx, func(tx *store.Tx) error {
 		if err := u.k.store.EndUndoCommand(tx, w.id); err != nil {
+			return err
+		}
+		if err := u.k.store.LabelFiles(tx, labelled...); err != nil {
 			return err
 		}
 		return u.k.store.AddFileMarks(tx, marks)

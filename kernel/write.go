@@ -102,7 +102,7 @@ func (a *ExecAPI) change(ctx context.Context, call, name string, args any, make 
 	switch {
 	case act.tier >= security.TierRefuse:
 	case plan.old.linked:
-		act.effect, act.tier = security.EffectOutside, security.TierAsk
+		act.effect, act.tier, act.beyond = security.EffectOutside, security.TierAsk, true
 	case plan.err != nil && act.effect == security.EffectWrite: // it will fail, so nobody needs to be asked
 		act.effect, act.tier = security.EffectRead, security.TierFree
 	}
@@ -250,6 +250,9 @@ func (a *ExecAPI) apply(ctx context.Context, p place, plan filePlan, make newTex
 		return plan.effect, nil
 	}
 	plan.old = old
+	if err := a.k.wrote(ctx, a.scope, store.FileLabel{Path: p.abs, Content: contentHash(plan.raw)}); err != nil {
+		return FileEffect{}, err
+	}
 	mark, err := a.k.undos.before(ctx, a.scope, p, root, plan)
 	if err != nil {
 		return FileEffect{}, err
@@ -317,6 +320,9 @@ func replaceText(old oldFile, in EditArgs, masked func(string) string) (string, 
 	}
 	n := strings.Count(old.text, from)
 	switch {
+	case n == 0 && strings.Contains(security.PlainText(old.text), from):
+		return "", 0, sys.Errorf(sys.CodeNotFound, "%s has signs there that nobody sees, and that were left out when it was read. Nothing was changed.", in.Path).
+			WithHint("Replace the lines around them, or write the whole file.")
 	case n == 0:
 		return "", 0, sys.Errorf(sys.CodeNotFound, "The text to replace is not in %s. Nothing was changed.", in.Path).WithHint("%s", closest(masked(old.text), in.Old))
 	case n > 1 && !in.All:

@@ -205,6 +205,7 @@ var topCommands = []struct {
 	{"run", (*console).runCommand},
 	{"approvals", (*console).approvalsCommand},
 	{"grants", (*console).grantsCommand},
+	{"taint", (*console).taintCommand},
 	{"answer", (*console).answerCommand},
 	{"seeds", (*console).seedsCommand},
 	{"inbox", (*console).inboxCommand},

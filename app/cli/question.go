@@ -168,6 +168,9 @@ func (c *console) card(a kernel.Approval) {
 	if r.Claim != "" {
 		line("The agent says:", "에이전트의 말:", fmt.Sprintf("%q", oneLine(r.Claim)))
 	}
+	for _, l := range r.Labels {
+		line("It has read:", "읽은 것:", oneLine(c.either(l.Text, l.TextKO))+" ("+c.labelKind(l)+", "+l.ID+")")
+	}
 	line("Outside the folder:", "폴더 밖:", oneLine(strings.Join(r.Outside, ", ")))
 	if r.Network {
 		line("Network:", "네트워크:", c.t("yes", "사용"))

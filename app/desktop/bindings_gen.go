@@ -330,6 +330,16 @@ func (a *Security) VerifyAudit(args string) (string, error) {
 	return a.b.call("security.verifyAudit", args)
 }
 
+// Labels takes [q].
+func (a *Security) Labels(args string) (string, error) {
+	return a.b.call("security.labels", args)
+}
+
+// TrustLabel takes [id, trusted].
+func (a *Security) TrustLabel(args string) (string, error) {
+	return a.b.call("security.trustLabel", args)
+}
+
 // Folders takes [].
 func (a *Security) Folders(args string) (string, error) {
 	return a.b.call("security.folders", args)

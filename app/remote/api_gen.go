@@ -207,6 +207,14 @@ type SecurityAPI interface {
 	Audit(ctx context.Context, q kernel.AuditQuery) ([]kernel.AuditEntry, error)
 	// VerifyAudit checks the whole chain, and the chains that came with backups.
 	VerifyAudit(ctx context.Context) (kernel.AuditReport, error)
+	// Labels tells where what a run has read came from, and which files carry such
+	// labels.
+	Labels(ctx context.Context, q kernel.LabelQuery) ([]kernel.LabelInfo, error)
+	// TrustLabel says that the person trusts what a label is of, as it is: runs that
+	// have read it are freed of it at once, and so are files that agents wrote after
+	// they had read nothing else. A file that changes has a new label. With trusted
+	// false it is taken back.
+	TrustLabel(ctx context.Context, id string, trusted bool) (kernel.LabelInfo, error)
 	// Folders lists the folders of which the person said whether they trust them,
 	// by path. The configured folder is trusted without standing here.
 	Folders(ctx context.Context) ([]kernel.KnownFolder, error)
@@ -668,6 +676,14 @@ func (remote clientSecurity) Audit(ctx context.Context, q kernel.AuditQuery) ([]
 
 func (remote clientSecurity) VerifyAudit(ctx context.Context) (kernel.AuditReport, error) {
 	return call[kernel.AuditReport](ctx, remote.c, "security.verifyAudit")
+}
+
+func (remote clientSecurity) Labels(ctx context.Context, q kernel.LabelQuery) ([]kernel.LabelInfo, error) {
+	return call[[]kernel.LabelInfo](ctx, remote.c, "security.labels", q)
+}
+
+func (remote clientSecurity) TrustLabel(ctx context.Context, id string, trusted bool) (kernel.LabelInfo, error) {
+	return call[kernel.LabelInfo](ctx, remote.c, "security.trustLabel", id, trusted)
 }
 
 func (remote clientSecurity) Folders(ctx context.Context) ([]kernel.KnownFolder, error) {
@@ -1306,6 +1322,21 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Security.VerifyAudit(ctx)
+	},
+	"security.labels": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.LabelQuery
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Security.Labels(ctx, a0)
+	},
+	"security.trustLabel": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 bool
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Security.TrustLabel(ctx, a0, a1)
 	},
 	"security.folders": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {

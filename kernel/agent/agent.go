@@ -97,8 +97,9 @@ type Sender struct {
 
 // Mail is a message of another agent that joins the run.
 type Mail struct {
-	Step MessageStep
-	Took func(tx *store.Tx, step string) error // one with the step that it becomes; may be nil
+	Labels store.Labels // where what its writer had read came from
+	Step   MessageStep
+	Took   func(tx *store.Tx, step string) error // one with the step that it becomes; may be nil
 }
 
 // Mailbox gives a run what other agents write to it.

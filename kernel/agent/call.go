@@ -158,6 +158,9 @@ func (x *run) use(ctx context.Context, c call) outcome {
 		o = outcome{err: context.Cause(ctx)}
 	} else {
 		o.result, o.err = x.invoke(store.WithStep(ctx, c.open), c)
+		if x.spec.Clean != nil && c.open.Step().Labels.Untrusted() {
+			o.result.Text = x.spec.Clean(o.result.Text)
+		}
 	}
 	if o.err != nil && errors.Is(context.Cause(ctx), ErrShutdown) {
 		return outcome{open: true}

@@ -33,7 +33,7 @@ func (x *run) takeMail(ctx context.Context) error {
 			return err
 		}
 		for _, m := range taken {
-			step := &store.Step{Kind: store.StepMessage, Name: "agent", Args: mustJSON(m.Step)}
+			step := &store.Step{Kind: store.StepMessage, Name: "agent", Args: mustJSON(m.Step), Labels: m.Labels}
 			if err := x.journal.Propose(tx, step); err != nil {
 				return err
 			}

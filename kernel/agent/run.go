@@ -66,6 +66,11 @@ type Spec struct {
 	// Queued takes the messages that were typed meanwhile, in tx.
 	Queued func(tx *store.Tx) ([]store.Queued, error)
 
+	// Came tells where what came with a message is from, and Clean takes from words
+	// that others wrote what people do not see of them; nil is nothing.
+	Came  func([]store.Attachment) store.Labels
+	Clean func(string) string
+
 	// Notes takes what the kernel has to tell the run; nil is nothing.
 	Notes func() []Note
 
@@ -242,6 +247,9 @@ func (x *run) takeQueued(ctx context.Context) error {
 		}
 		for _, m := range q {
 			step := &store.Step{Kind: store.StepMessage, Name: "user", Args: mustJSON(MessageStep{Text: m.Text, Attachments: m.Attachments})}
+			if x.spec.Came != nil && len(m.Attachments) > 0 {
+				step.Labels = x.spec.Came(m.Attachments)
+			}
 			if err := x.journal.Propose(tx, step); err != nil {
 				return err
 			}

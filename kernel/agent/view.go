@@ -34,6 +34,7 @@ type StepView struct {
 	ApprovalID string          `json:"approval_id,omitempty"`
 	AuditSeq   int64           `json:"audit_seq,omitempty"`
 	GrantID    string          `json:"grant_id,omitempty"` // of the person, under which it ran without asking
+	Labels     store.Labels    `json:"labels,omitempty"`   // where what it read came from
 	ProposedAt time.Time       `json:"proposed_at"`
 	StartedAt  *time.Time      `json:"started_at,omitempty"`
 	ClosedAt   *time.Time      `json:"closed_at,omitempty"`
@@ -46,7 +47,7 @@ type StepView struct {
 func View(s store.Step) StepView {
 	v := StepView{
 		ID: s.ID, RunID: s.RunID, Seq: s.Seq, Kind: s.Kind, Name: s.Name, CallID: s.CallID, State: s.State, Outcome: s.Outcome,
-		ApprovalID: s.ApprovalID, AuditSeq: s.AuditSeq, GrantID: s.GrantID, ProposedAt: s.ProposedAt, StartedAt: s.StartedAt, ClosedAt: s.ClosedAt,
+		ApprovalID: s.ApprovalID, AuditSeq: s.AuditSeq, GrantID: s.GrantID, Labels: s.Labels, ProposedAt: s.ProposedAt, StartedAt: s.StartedAt, ClosedAt: s.ClosedAt,
 	}
 	switch s.Kind {
 	case store.StepModel:

@@ -66,6 +66,11 @@ func Script(toml string) Option {
 	}
 }
 
+// Scenarios plays these scenarios instead of the bundled ones.
+func Scenarios(list ...demo.Scenario) Option {
+	return func(s *settings) { s.scenarios = list }
+}
+
 // Window has the model hold so many tokens.
 func Window(tokens int) Option { return func(s *settings) { s.window = tokens } }
 

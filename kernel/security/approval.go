@@ -65,6 +65,8 @@ type Request struct {
 	// begins: an answer approves it, and an approval without one leaves them open.
 	Questions []Question `json:"questions,omitempty"`
 
+	Labels Labels `json:"labels,omitempty"` // where what its run has read came from
+
 	Kind     *Kind  `json:"kind,omitempty"`    // what a grant could be given for
 	NoKind   string `json:"no_kind,omitempty"` // or why none can
 	NoKindKO string `json:"no_kind_ko,omitempty"`

@@ -78,9 +78,9 @@ func (j *Journal) reserve(tx *Tx, steps ...*Step) error {
 
 func insertStep(tx *Tx, t *Step) error {
 	_, err := tx.Exec(`INSERT INTO steps (id, run_id, seq, kind, name, call_id, args_json, state, approval_id, result_json, outcome,
-		proposed_at, started_at, closed_at, audit_seq, grant_id) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		proposed_at, started_at, closed_at, audit_seq, grant_id, labels_json) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 		t.ID, t.RunID, t.Seq, t.Kind, t.Name, t.CallID, nullRaw(t.Args), t.State, t.ApprovalID, nullRaw(t.Result), t.Outcome,
-		Millis(t.ProposedAt), nullMillis(t.StartedAt), nullMillis(t.ClosedAt), t.AuditSeq, t.GrantID)
+		Millis(t.ProposedAt), nullMillis(t.StartedAt), nullMillis(t.ClosedAt), t.AuditSeq, t.GrantID, labelsJSON(t.Labels))
 	if err != nil {
 		return fmt.Errorf("insert step: %w", err)
 	}
@@ -183,6 +183,14 @@ func (o *OpenStep) SetGrant(tx *Tx, id string) error {
 	})
 }
 
+// Label notes where what the step reads came from. It is durable with the
+// step's next change of state, so at the latest with its result.
+func (o *OpenStep) Label(labels Labels) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.step.Labels = o.step.Labels.Join(labels)
+}
+
 // OnClose has fn run in the transaction that closes the step, before Close's
 // own function: the audit outcome. When that transaction fails, fn runs again
 // with the next Close.
@@ -255,9 +263,9 @@ func (o *OpenStep) move(tx *Tx, verb string, change func(*Step) bool) error {
 		o.set(t, true)
 		return nil
 	}
-	res, err := tx.Exec(`UPDATE steps SET state = ?, approval_id = ?, result_json = ?, outcome = ?, started_at = ?, closed_at = ?, audit_seq = ?, grant_id = ?
+	res, err := tx.Exec(`UPDATE steps SET state = ?, approval_id = ?, result_json = ?, outcome = ?, started_at = ?, closed_at = ?, audit_seq = ?, grant_id = ?, labels_json = ?
 		WHERE run_id = ? AND seq = ? AND id = ? AND state = ? AND EXISTS (SELECT 1 FROM runs WHERE id = ? AND token = ? AND seq = ?)`,
-		t.State, t.ApprovalID, nullRaw(t.Result), t.Outcome, nullMillis(t.StartedAt), nullMillis(t.ClosedAt), t.AuditSeq, t.GrantID,
+		t.State, t.ApprovalID, nullRaw(t.Result), t.Outcome, nullMillis(t.StartedAt), nullMillis(t.ClosedAt), t.AuditSeq, t.GrantID, labelsJSON(t.Labels),
 		o.j.runID, t.Seq, t.ID, was.State, o.j.runID, o.j.token, o.j.seq)
 	err = must(res, err, func() error {
 		if err := o.j.fence(tx); err != nil {
@@ -283,6 +291,7 @@ func (o *OpenStep) now() (t Step, planned bool) {
 func (o *OpenStep) set(t Step, planned bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	t.Labels = t.Labels.Join(o.step.Labels) // what was read stays read, whatever became of the transaction
 	o.step, o.planned = t, planned
 }
 

@@ -45,10 +45,11 @@ type MergeOptions struct {
 // mergedTables are the tables that [Store.Merge] knows; a test compares them
 // with the schema. The audit chain is not merged: two chains do not make one. Nor
 // are the limits of runs: nothing that comes in can run. What an undo needs is in
-// no backup, nor are the grants, which hold on the machine where they were given.
+// no backup, nor are the grants, which hold on the machine where they were given. The labels of
+// files and what the person ended belong to the files of this machine.
 var mergedTables = []string{
 	"sessions", "messages", "runs", "steps", "queued", "mail", "changes", "approvals", "attachments", "attached", "seeds", "audit", "kv", "spend", "counters", "limits",
-	"file_marks", "undo_moves", "undo_commands", "grants",
+	"file_marks", "undo_moves", "undo_commands", "grants", "file_labels", "ended_labels",
 }
 
 // Merge adds what from has and this database lacks, and changes nothing that

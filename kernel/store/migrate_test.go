@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -56,7 +55,7 @@ func next(t *testing.T, script string) fs.FS {
 	if err != nil {
 		t.Fatal(err)
 	}
-	later := fstest.MapFS{fmt.Sprintf("%04d.sql", len(names)+1): {Data: []byte(script)}}
+	later := fstest.MapFS{names[len(names)-1] + "-next.sql": {Data: []byte(script)}}
 	for _, name := range names {
 		data, err := fs.ReadFile(migrationFiles(), name)
 		if err != nil {

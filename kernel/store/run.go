@@ -77,6 +77,7 @@ type Run struct {
 
 	Attachments  []Attachment  `json:"attachments,omitempty"`  // of the message that started it
 	Instructions *Instructions `json:"instructions,omitempty"` // of its folder, as it was told them, without their text
+	Labels       Labels        `json:"labels,omitempty"`       // what it began with of what others have read; its steps bring more
 }
 
 // Share is a part of a seed that an agent of its own works on.
@@ -133,17 +134,17 @@ type RunQuery struct {
 
 const runColumns = `id, pid, session_id, parent_id, after_id, copy_of, name, state, profile, folder, provider, model, mode, via, text,
 	created_at, started_at, ended_at, turns, cost_json, end_reason, error_json, attachments_json, instructions_json,
-	priority, depth, made_by, orphan, paused, share_json, agents`
+	priority, depth, made_by, orphan, paused, share_json, agents, labels_json`
 
 func scanRun(row scanner, more ...any) (Run, error) {
 	var r Run
-	var session, parent, cost, failure, attached, told, share sql.NullString
+	var session, parent, cost, failure, attached, told, share, labels sql.NullString
 	var created int64
 	var started, ended sql.NullInt64
 	err := row.Scan(append([]any{
 		&r.ID, &r.PID, &session, &parent, &r.AfterID, &r.CopyOf, &r.Name, &r.State, &r.Profile, &r.Folder, &r.Provider, &r.Model, &r.Mode, &r.Via, &r.Text,
 		&created, &started, &ended, &r.Turns, &cost, &r.EndReason, &failure, &attached, &told,
-		&r.Priority, &r.Depth, &r.MadeBy, &r.Orphan, &r.Paused, &share, &r.Agents,
+		&r.Priority, &r.Depth, &r.MadeBy, &r.Orphan, &r.Paused, &share, &r.Agents, &labels,
 	}, more...)...)
 	if err != nil {
 		return Run{}, err
@@ -153,7 +154,7 @@ func scanRun(row scanner, more ...any) (Run, error) {
 		r.State = RunPaused
 	}
 	r.CreatedAt, r.StartedAt, r.EndedAt = FromMillis(created), fromNull(started), fromNull(ended)
-	if err := errors.Join(fromJSON(cost, &r.Cost), fromJSON(failure, &r.Error), fromJSON(attached, &r.Attachments), fromJSON(told, &r.Instructions), fromJSON(share, &r.Share)); err != nil {
+	if err := errors.Join(fromJSON(cost, &r.Cost), fromJSON(failure, &r.Error), fromJSON(attached, &r.Attachments), fromJSON(told, &r.Instructions), fromJSON(share, &r.Share), fromJSON(labels, &r.Labels)); err != nil {
 		return Run{}, fmt.Errorf("read run %s: %w", r.ID, err)
 	}
 	return r, nil
@@ -191,7 +192,20 @@ func (s *Store) CreateRunAfter(tx *Tx, r *Run, after string) error {
 	return s.SetHead(tx, r.SessionID, r.ID)
 }
 
+// insertRun writes the row of a run. It begins with the labels of the runs whose
+// words its model reads: the one that forked it, or the one that it follows, which
+// has those before it.
 func (s *Store) insertRun(tx *Tx, r *Run) error {
+	for _, before := range []string{r.ParentID, r.AfterID} {
+		if before == "" {
+			continue
+		}
+		labels, err := s.LabelsOf(tx, before)
+		if err != nil {
+			return err
+		}
+		r.Labels = r.Labels.Join(labels)
+	}
 	if r.ID == "" {
 		r.ID = sys.NewID()
 	}
@@ -224,10 +238,10 @@ func (s *Store) insertRun(tx *Tx, r *Run) error {
 		}
 	}
 	_, err = tx.Exec(`INSERT INTO runs (id, pid, session_id, parent_id, after_id, copy_of, name, state, profile, folder, provider, model, mode, via, text,
-		created_at, started_at, ended_at, turns, cost_json, end_reason, owner, attachments_json, instructions_json, priority, depth, made_by, share_json, agents)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		created_at, started_at, ended_at, turns, cost_json, end_reason, owner, attachments_json, instructions_json, priority, depth, made_by, share_json, agents, labels_json)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 		r.ID, r.PID, nullText(r.SessionID), nullText(r.ParentID), r.AfterID, r.CopyOf, r.Name, r.State, r.Profile, r.Folder, r.Provider, r.Model, r.Mode, r.Via, r.Text,
-		Millis(r.CreatedAt), nullMillis(r.StartedAt), nullMillis(r.EndedAt), r.Turns, cost, r.EndReason, s.ownerName(), attached, told, r.Priority, r.Depth, r.MadeBy, share, r.Agents)
+		Millis(r.CreatedAt), nullMillis(r.StartedAt), nullMillis(r.EndedAt), r.Turns, cost, r.EndReason, s.ownerName(), attached, told, r.Priority, r.Depth, r.MadeBy, share, r.Agents, labelsJSON(r.Labels))
 	if err != nil {
 		return fmt.Errorf("save run: %w", err)
 	}

@@ -61,8 +61,9 @@ type Step struct {
 	ProposedAt time.Time       `json:"proposed_at"`
 	StartedAt  *time.Time      `json:"started_at,omitempty"`
 	ClosedAt   *time.Time      `json:"closed_at,omitempty"`
-	AuditSeq   int64           `json:"audit_seq"` // of its intent in the audit chain; 0 for none
-	GrantID    string          `json:"grant_id"`  // the grant under which it ran without asking; "" if none
+	AuditSeq   int64           `json:"audit_seq"`        // of its intent in the audit chain; 0 for none
+	GrantID    string          `json:"grant_id"`         // the grant under which it ran without asking; "" if none
+	Labels     Labels          `json:"labels,omitempty"` // where what it read came from
 }
 
 // Steps returns the steps of a run in their order. Nothing is returned for a
@@ -82,17 +83,20 @@ func (s *Store) StepsOf(ctx context.Context, runIDs []string) (map[string][]Step
 	of := map[string][]Step{}
 	err = s.Read(ctx, func(tx *Tx) error {
 		rows, err := tx.Query(`SELECT id, run_id, seq, kind, name, call_id, args_json, state, approval_id, result_json, outcome,
-			proposed_at, started_at, closed_at, audit_seq, grant_id FROM steps WHERE run_id IN (SELECT value FROM json_each(?)) ORDER BY run_id, seq`, string(ids))
+			proposed_at, started_at, closed_at, audit_seq, grant_id, labels_json FROM steps WHERE run_id IN (SELECT value FROM json_each(?)) ORDER BY run_id, seq`, string(ids))
 		if err != nil {
 			return err
 		}
 		for rows.Next() {
 			var t Step
-			var args, result sql.NullString
+			var args, result, labels sql.NullString
 			var proposed int64
 			var started, closed sql.NullInt64
 			if err := rows.Scan(&t.ID, &t.RunID, &t.Seq, &t.Kind, &t.Name, &t.CallID, &args, &t.State, &t.ApprovalID, &result, &t.Outcome,
-				&proposed, &started, &closed, &t.AuditSeq, &t.GrantID); err != nil {
+				&proposed, &started, &closed, &t.AuditSeq, &t.GrantID, &labels); err != nil {
+				return err
+			}
+			if err := fromJSON(labels, &t.Labels); err != nil {
 				return err
 			}
 			t.Args, t.Result = fromRaw(args), fromRaw(result)

@@ -38,6 +38,7 @@ var koreanOf = sync.OnceValue(func() map[string]string {
 		koreanUndo(),
 		koreanGrants(),
 		koreanIsolation(),
+		koreanTaint(),
 	} {
 		for _, words := range part {
 			all[words[0]] = words[1]

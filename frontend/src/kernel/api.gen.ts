@@ -208,6 +208,8 @@ export interface ApprovalRequest {
    * begins: an answer approves it, and an approval without one leaves them open.
    */
   questions?: Question[];
+  /** where what its run has read came from */
+  labels?: Labels;
   /** what a grant could be given for */
   kind?: GrantKind;
   /** or why none can */
@@ -248,6 +250,8 @@ export interface Attachment {
   name: string;
   /** of a folder and a file: where it lies on this machine, absolute */
   path?: string;
+  /** the folder that its content was read from; "" for what was sent here */
+  place?: string;
   /** of a picture, as models get it */
   mime?: string;
   /** bytes of what was attached; 0 for a folder */
@@ -1300,6 +1304,68 @@ export interface KnownFolder {
   at: string;
 }
 
+/**
+ * Label says of something that a run has read where it came from. The same
+ * source with the same content has the same ID wherever it turns up.
+ */
+export interface Label {
+  id: string;
+  origin: LabelOrigin;
+  /** it may hold words of somebody who wants to be obeyed */
+  untrusted?: boolean;
+  /** it should not leave this machine */
+  sensitive?: boolean;
+  /** the path, the command line, the name of the attachment */
+  name: string;
+  /** the folder that is not trusted: the label ends when it is */
+  place?: string;
+  /** for people: "notes.txt from a folder that you have not trusted" */
+  text: string;
+  text_ko: string;
+  /** of a file that an agent wrote: what that agent had read */
+  from?: Labels;
+}
+
+/** LabelInfo is a label where it stands. */
+export interface LabelInfo {
+  id: string;
+  origin: LabelOrigin;
+  /** it may hold words of somebody who wants to be obeyed */
+  untrusted?: boolean;
+  /** it should not leave this machine */
+  sensitive?: boolean;
+  /** the path, the command line, the name of the attachment */
+  name: string;
+  /** the folder that is not trusted: the label ends when it is */
+  place?: string;
+  /** for people: "notes.txt from a folder that you have not trusted" */
+  text: string;
+  text_ko: string;
+  /** of a file that an agent wrote: what that agent had read */
+  from?: Labels;
+  /** the run that has read it, or wrote the file */
+  run_id?: string;
+  /** the step that brought it; "" for what the run began with */
+  step_id?: string;
+  /** the person trusts it, or its folder */
+  ended: boolean;
+}
+
+/** LabelOrigin says what kind of thing a [Label] is of. */
+export type LabelOrigin = 'file' | 'folder' | 'network' | 'attachment' | 'outside' | 'secret' | 'written';
+
+/**
+ * LabelQuery selects labels. Without a run they are those of the files that agents
+ * wrote, and those that the person has ended.
+ */
+export interface LabelQuery {
+  /** or its pid */
+  run_id?: string;
+}
+
+/** Labels are what a run has read. Each stands in them once. */
+export type Labels = Label[];
+
 /** Limits are the most that may be used: nil is no limit, and 0 allows nothing. */
 export interface Limits {
   /** input and output together */
@@ -1819,6 +1885,8 @@ export interface Run {
   attachments?: Attachment[];
   /** of its folder, as it was told them, without their text */
   instructions?: Instructions;
+  /** what it began with of what others have read; its steps bring more */
+  labels?: Labels;
 }
 
 /** RunCost is what a run has cost in a time. */
@@ -2233,6 +2301,8 @@ export interface StepView {
   audit_seq?: number;
   /** of the person, under which it ran without asking */
   grant_id?: string;
+  /** where what it read came from */
+  labels?: Labels;
   proposed_at: string;
   started_at?: string;
   closed_at?: string;
@@ -2767,6 +2837,18 @@ export interface SecurityAPI {
   /** VerifyAudit checks the whole chain, and the chains that came with backups. */
   verifyAudit(): Promise<AuditReport>;
   /**
+   * Labels tells where what a run has read came from, and which files carry such
+   * labels.
+   */
+  labels(q: LabelQuery): Promise<LabelInfo[]>;
+  /**
+   * TrustLabel says that the person trusts what a label is of, as it is: runs that
+   * have read it are freed of it at once, and so are files that agents wrote after
+   * they had read nothing else. A file that changes has a new label. With trusted
+   * false it is taken back.
+   */
+  trustLabel(id: string, trusted: boolean): Promise<LabelInfo>;
+  /**
    * Folders lists the folders of which the person said whether they trust them,
    * by path. The configured folder is trusted without standing here.
    */
@@ -3128,6 +3210,8 @@ export function makeKernel(t: Transport): Kernel {
       setTool: (name, on) => t.call('security.setTool', [name, on]) as Promise<void>,
       audit: (q) => t.call('security.audit', [q]) as Promise<AuditEntry[]>,
       verifyAudit: () => t.call('security.verifyAudit', []) as Promise<AuditReport>,
+      labels: (q) => t.call('security.labels', [q]) as Promise<LabelInfo[]>,
+      trustLabel: (id, trusted) => t.call('security.trustLabel', [id, trusted]) as Promise<LabelInfo>,
       folders: () => t.call('security.folders', []) as Promise<KnownFolder[]>,
       trustFolder: (path, trust) => t.call('security.trustFolder', [path, trust]) as Promise<Folder>,
     },

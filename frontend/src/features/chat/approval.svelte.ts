@@ -36,8 +36,13 @@ export class Card {
 	lines = $derived((this.approval.request.command ?? '').split('\n').length);
 	long = $derived(this.lines > LINES);
 	mayApprove = $derived(!this.deciding && (!this.long || this.read));
-	/** What leaves the machine cannot be called back: Deny is then the primary answer, and a yes is asked for twice. */
-	denyFirst = $derived(this.approval.request.network);
+	/**
+	 * What leaves the machine cannot be called back, and what came from outside may be somebody else's idea: Deny is then
+	 * the primary answer, and a yes is asked for twice.
+	 */
+	denyFirst = $derived(
+		this.approval.request.network || (this.approval.request.labels ?? []).some((l) => l.untrusted === true),
+	);
 
 	#approvals: Approvals;
 	#now: () => number;

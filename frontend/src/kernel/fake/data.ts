@@ -20,6 +20,7 @@ import type {
 	StepView,
 	ToolInfo,
 } from '../api.gen';
+import { notes } from './taint';
 import { setFallbacks } from './fallbacks';
 
 export type Speech = 'en' | 'ko';
@@ -469,6 +470,7 @@ function conversations(w: World, speech: Speech): void {
 			title: t.push,
 			title_ko: '다른 컴퓨터로 커밋 전송',
 			command: 'git push origin receipts-2026',
+			labels: [notes],
 			dir: year.folder,
 			programs: ['git'],
 			executable: '/usr/bin/git',

@@ -5,6 +5,7 @@ import type {
 	Cost,
 	GrantInput,
 	KernelError,
+	LabelQuery,
 	Message,
 	Model,
 	Provider,
@@ -40,6 +41,7 @@ import { FakeInbox, foundScene, manyEnds } from './inbox';
 import { setFallbacks } from './fallbacks';
 import { FakeUndo } from './undo';
 import { FakeGrants } from './grants';
+import { FakeLabels } from './taint';
 import { costCalls, limitScene } from './costs';
 import { emptyPart, FakeFiles, makeStorage } from './storage';
 import { askScene, planScene, seedsOf } from './task';
@@ -91,6 +93,7 @@ export class FakeTransport implements Transport {
 	/** bare is a machine without any model. */
 	#bare = false;
 	#grants = new FakeGrants();
+	#labels = new FakeLabels(() => this.world);
 	#answered = new Map<string, (a: Approval) => void>();
 	#discarded = new Map<string, Session>();
 	#storage = makeStorage();
@@ -419,6 +422,8 @@ export class FakeTransport implements Transport {
 			Object.assign(a, { state: 'canceled', decided_at: iso() });
 			this.emit('approval', a, { run_id: a.request.run_id, session_id: a.request.session_id });
 		},
+		'security.labels': (q: LabelQuery) => this.#labels.list(q),
+		'security.trustLabel': (id: string, on: boolean) => this.#labels.trust(id, on),
 		'security.grants': (all: boolean) => this.#grants.list(all),
 		'security.proposeGrant': (aid: string) => this.#grants.propose(this.#approval(aid)),
 		'security.grant': (aid: string, g: GrantInput) => {

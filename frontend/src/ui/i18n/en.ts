@@ -10,6 +10,7 @@ import { limits } from './limits.en';
 import { undo } from './undo.en';
 import { suggest } from './suggest.en';
 import { quick } from './quick.en';
+import { taint } from './taint.en';
 import { task } from './task.en';
 
 const rules = new Intl.PluralRules('en');
@@ -34,6 +35,7 @@ export const en = {
 	undo,
 	...suggest,
 	...quick,
+	...taint,
 	...task,
 	app: {
 		loading: 'Starting',

@@ -11,6 +11,7 @@ import { limits } from './limits.ko';
 import { undo } from './undo.ko';
 import { suggest } from './suggest.ko';
 import { quick } from './quick.ko';
+import { taint } from './taint.ko';
 import { task } from './task.ko';
 
 const f = (count: number) => count.toLocaleString('ko');
@@ -28,6 +29,7 @@ export const ko: Dictionary = {
 	undo,
 	...suggest,
 	...quick,
+	...taint,
 	...task,
 	app: {
 		loading: '시작하는 중',

@@ -1,0 +1,45 @@
+import { cleanup, render, screen } from '@testing-library/svelte';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { makeKernel } from '../../kernel/api.gen';
+import { notes } from '../../kernel/fake/taint';
+import { FakeTransport } from '../../kernel/fake/transport';
+import { Live } from '../../kernel/live.svelte';
+import { Card } from './approval.svelte';
+import AskTaint from './AskTaint.test.svelte';
+
+afterEach(cleanup);
+
+async function setup() {
+	const fake = new FakeTransport({ pace: 0 });
+	const live = new Live(makeKernel(fake), fake);
+	await live.approvals.load();
+	const approval = live.approvals.of('s-tidy')[0]!;
+	const request = { ...approval.request, labels: [notes] };
+	const card = new Card(live.approvals, { ...approval, request });
+	render(AskTaint, { live, card });
+	const trusted = () => fake.calls.filter((c) => c.method === 'security.trustLabel').map((c) => c.args);
+	return { card, trusted };
+}
+
+describe('an idea that came from outside', () => {
+	it('is told by its carrier, and makes Deny the first answer', async () => {
+		const { card } = await setup();
+		expect(card.approval.request.network).toBe(false);
+		expect(card.denyFirst).toBe(true);
+		expect(screen.getByText(notes.text)).toBeTruthy();
+		expect(screen.getByText('from outside')).toBeTruthy();
+	});
+
+	it('is trusted on the person’s word, which can be taken back', async () => {
+		const { trusted } = await setup();
+		screen.getByRole('button', { name: `Trust this as it is: ${notes.text}` }).click();
+		const back = await screen.findByRole('button', { name: `Do not trust this any more: ${notes.text}` });
+		back.click();
+		await vi.waitFor(() =>
+			expect(trusted()).toEqual([
+				[notes.id, true],
+				[notes.id, false],
+			]),
+		);
+	});
+});
