@@ -30,6 +30,7 @@ func (c *command) action(call string) action {
 		},
 		kind: func() (*security.Kind, sys.Words) { return c.kind(call) },
 	}
+	a.paths, a.network = c.touches(), v.Network
 	switch {
 	case v.Tier >= security.TierRefuse:
 		a.refusal = sys.Words{EN: "this " + v.Reason, KO: v.ReasonKO}

@@ -184,7 +184,7 @@ func (c *console) root(args []string) *cobra.Command {
 	}
 	root.AddCommand(
 		c.serveCommand(), c.quickCommand(), c.runCommand(), c.approvalsCommand(), c.grantsCommand(), c.answerCommand(), c.seedsCommand(), c.inboxCommand(), c.psCommand(), c.killCommand(), c.pauseCommand(), c.resumeCommand(), c.messageCommand(), c.waitCommand(), c.a2aCommand(), c.runsCommand(), c.replayCommand(), c.undoCommand(), c.redoCommand(), c.sessionsCommand(), c.auditCommand(),
-		c.configCommand(), c.modelsCommand(), c.providersCommand(), c.toolsCommand(), c.doctorCommand(), c.demoCommand(), c.versionCommand(),
+		c.configCommand(), c.modelsCommand(), c.providersCommand(), c.toolsCommand(), c.permissionsCommand(), c.doctorCommand(), c.demoCommand(), c.versionCommand(),
 		c.foldersCommand(), c.backupCommand(), c.restoreCommand(), c.storageCommand(), c.budgetCommand(), c.costCommand(), c.resourcesCommand(), c.policyCommand(),
 		c.addressCommand(), c.serviceCommand(), c.autostartCommand(), c.completionCommand(), c.manualCommand(),
 	)

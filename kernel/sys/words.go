@@ -37,6 +37,7 @@ var koreanOf = sync.OnceValue(func() map[string]string {
 		koreanAudit(),
 		koreanUndo(),
 		koreanGrants(),
+		koreanAccess(),
 	} {
 		for _, words := range part {
 			all[words[0]] = words[1]

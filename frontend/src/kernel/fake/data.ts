@@ -55,6 +55,7 @@ export const id = (kind: string) => `${kind}-${++serial}`;
 
 export function makeSession(s: Partial<Session> & { id: string; title: string }): Session {
 	return {
+		role: '',
 		summary: '',
 		folder: '/home/minji/Downloads',
 		provider: 'ollama',
@@ -75,6 +76,7 @@ export function makeSession(s: Partial<Session> & { id: string; title: string })
 
 export function makeRun(r: Partial<Run> & { id: string; session_id: string; text: string }): Run {
 	return {
+		role: 'operator',
 		pid: 7,
 		parent_id: '',
 		after_id: '',
@@ -898,6 +900,7 @@ export function makeWorld(speech: Speech, first: boolean): World {
 			schema: limits.map(([key, value]) => ({ key, type: 'int', default: value, description: '' })),
 			values: {
 				mode: 'guarded',
+				role: 'operator',
 				folder: '/home/minji/Oxios',
 				language: speech,
 				theme: 'auto',
