@@ -51,8 +51,8 @@ func (k *Kernel) told(ctx context.Context, folder string) (*Instructions, error)
 		return nil, err // nothing of it is read
 	}
 	in := k.instructions(folder)
-	if in.Name == "" {
-		return nil, nil
+	if in.Name == "" || k.shutAll().Reaches(in.Path) != "" || k.shutAll().Reaches(realPath(in.Path)) != "" {
+		return nil, nil // what is denied to agents tells them nothing
 	}
 	if holder := filepath.Dir(in.Path); holder != folder {
 		if trust, err := k.trust(ctx, holder); err != nil || trust != FolderTrusted {

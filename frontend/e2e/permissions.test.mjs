@@ -14,6 +14,8 @@ let o, chrome, page, errors;
 
 const at = (name) => join(o.folder, name);
 const dialog = () => page.getByRole('dialog');
+/** said is a text of the conversation; it is told to screen readers besides. */
+const said = (text) => page.getByRole('log', { name: 'Conversation' }).getByText(text).first();
 const button = (name, options) => page.getByRole('button', { name, exact: true, ...options });
 
 async function permissions() {
@@ -63,16 +65,14 @@ describe('permissions', { skip }, () => {
 		await axe();
 
 		await say('Read taxes/2026.txt');
-		await page
-			.getByText(/What came of taxes\/2026\.txt: .*Refused by a rule of the person: denied_paths keeps/)
-			.waitFor();
+		await said(/What came of taxes\/2026\.txt: .*Refused by a rule of the person: denied_paths keeps/).waitFor();
 		assert.equal(await page.getByText('income 12').count(), 0);
 
 		await permissions();
 		await button('No longer keep ~/work/taxes from agents').click();
 		await button('No longer keep ~/work/taxes from agents').waitFor({ state: 'detached' });
 		await say('Read taxes/2026.txt');
-		await page.getByText(/What came of taxes\/2026\.txt: .*income 12/).waitFor();
+		await said(/What came of taxes\/2026\.txt: .*income 12/).waitFor();
 	});
 
 	it('makes a role, which holds the conversation that starts with it', async () => {
@@ -92,7 +92,7 @@ describe('permissions', { skip }, () => {
 		const message = page.getByRole('textbox', { name: 'Message', exact: true });
 		await message.fill('Read taxes/2026.txt');
 		await message.press('Enter');
-		await page.getByText(/What came of taxes\/2026\.txt: .*read/).waitFor();
+		await said(/What came of taxes\/2026\.txt: .*There is no tool "read"/).waitFor();
 		assert.equal(await page.getByText('income 12').count(), 0);
 		const { out } = await o.cli('ps', '--all', '--json');
 		assert.equal(JSON.parse(out)[0].role, 'lister');
@@ -104,11 +104,11 @@ describe('permissions', { skip }, () => {
 		await page.getByText('mkdir *').first().waitFor();
 		await page.getByRole('radio', { name: '1 hour' }).click();
 		await button('Approve this kind').click();
-		await page.getByText('one was asked for.').waitFor();
+		await said('one was asked for.').waitFor();
 		assert.ok(existsSync(at('one')));
 
 		await say('Make two');
-		await page.getByText('two was asked for.').waitFor();
+		await said('two was asked for.').waitFor();
 		assert.ok(existsSync(at('two')));
 
 		await permissions();
