@@ -165,8 +165,7 @@ func (a *A2AAPI) fitting(ctx context.Context, d Delegation, among func(AgentCard
 // than the task was given: a task is no way around one's own rights.
 func (a *A2AAPI) within(c AgentCard, d Delegation) bool {
 	l := a.k.runs.of(c.ID)
-	theirs, err := security.Profile(c.Profile)
-	if err != nil || !theirs.SubsetOf(a.cspace) || l.scope.mode != a.scope.mode {
+	if !l.role.SubsetOf(a.role) || l.scope.mode != a.scope.mode {
 		return false
 	}
 	if d.Profile != "" && d.Profile != c.Profile {

@@ -123,10 +123,11 @@ func (k *Kernel) register(ctx context.Context, run Run) error {
 	if err != nil {
 		return err
 	}
-	space, err := security.Profile(run.Profile)
-	if err != nil {
+	if _, err := security.Profile(run.Profile); err != nil {
 		return err
 	}
+	rules := rulesOf(run)
+	space := rules.Space()
 	goal := run.Text
 	if task := k.runs.task(run.ID); task != nil {
 		if seed, ok := task.Seed(); ok {
@@ -135,7 +136,7 @@ func (k *Kernel) register(ctx context.Context, run Run) error {
 	}
 	var names []string
 	for _, t := range tools {
-		if t.On && space[security.Domain(t.Domain)] != 0 {
+		if t.On && (rules.AllowedTools == nil || slices.Contains(rules.AllowedTools, t.Name)) && space[security.Domain(t.Domain)] != 0 {
 			names = append(names, t.Name)
 		}
 	}

@@ -29,6 +29,7 @@ type Submit struct {
 	Provider  string `json:"provider,omitempty"`
 	Model     string `json:"model,omitempty"` // "" keeps the conversation's, or the default; with InsteadOf it is for this answer alone
 	Mode      string `json:"mode,omitempty"`  // ask, guarded, autonomous (or auto)
+	Role      string `json:"role,omitempty"`  // what the agent may do at most; "" keeps the conversation's, or the configured one
 	Via       string `json:"via,omitempty"`   // the face; default that of the caller
 
 	// Attachments are ids of [StateAPI.Attach]. A message that stands instead of
@@ -84,6 +85,7 @@ type Process struct {
 	Depth      int        `json:"depth"`
 	Priority   string     `json:"priority"`
 	Profile    string     `json:"profile"` // its rights
+	Role       string     `json:"role"`    // what it may do at most
 	Turns      int        `json:"turns"`
 	Cost       Cost       `json:"cost"`
 	Folder     string     `json:"folder"`
@@ -210,7 +212,7 @@ func (k *Kernel) process(ctx context.Context, r Run) (Process, error) {
 	p := Process{
 		ID: r.ID, PID: r.PID, Name: r.Name, ParentID: r.ParentID, SessionID: r.SessionID, State: r.State, Turns: r.Turns,
 		Cost: r.Cost, Folder: shortenHome(r.Folder), Model: r.Model, Provider: r.Provider, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
-		Depth: r.Depth, Priority: schedule.Priority(r.Priority).String(), Profile: r.Profile, EndReason: r.EndReason, Error: r.Error, Orphan: r.Orphan, Paused: r.Paused,
+		Depth: r.Depth, Priority: schedule.Priority(r.Priority).String(), Profile: r.Profile, Role: cmp.Or(r.Role, r.Profile), EndReason: r.EndReason, Error: r.Error, Orphan: r.Orphan, Paused: r.Paused,
 	}
 	end := k.clock.Now()
 	if r.EndedAt != nil {

@@ -26,6 +26,7 @@ import (
 // It never holds a key.
 type Config struct {
 	Mode               string           `toml:"mode" json:"mode" default:"guarded" values:"ask,guarded,autonomous" doc:"What agents may do without asking."`
+	Role               string           `toml:"role" json:"role" default:"operator" doc:"What agents of new conversations may do at most: worker, standard, operator, supervisor, or a role of yours."`
 	Folder             string           `toml:"folder" json:"folder" default:"~/Oxios" doc:"The folder that new conversations work in."`
 	Language           string           `toml:"language" json:"language" default:"auto" values:"auto,en,ko" doc:"The language of the window and the notices."`
 	Theme              string           `toml:"theme" json:"theme" default:"auto" values:"auto,light,dark" doc:"Light, dark, or as the system says."`
@@ -63,6 +64,12 @@ type Config struct {
 	Keyring            bool             `toml:"keyring" json:"keyring" default:"true" doc:"Keep keys in the system's keyring where there is one. Takes effect at the next start."`
 	AuditWitness       string           `toml:"audit_witness" json:"audit_witness" default:"auto" doc:"The file outside the home that witnesses the audit record: auto for one in the state folder of the system, a path, or empty for none."`
 	Providers          []ProviderConfig `toml:"providers" json:"providers,omitempty" doc:"Providers besides those added in the window."`
+
+	// DeniedPaths are kept from all agents; with all below them.
+	DeniedPaths []string `toml:"denied_paths" json:"denied_paths,omitempty" doc:"Paths that no agent reads, changes or sees, with all below them."`
+
+	// Roles are those of the person, and what they take from the built-in ones.
+	Roles map[string]RoleConfig `toml:"roles" json:"roles,omitempty" doc:"Roles of agents: what they may do at most."`
 
 	// Fallbacks names for a model, as "provider/model", those that answer in its
 	// place, in their order, when it cannot.
@@ -200,6 +207,9 @@ func (c *Config) validate() error {
 			return sys.Errorf(sys.CodeInvalid, "two providers have the id %q", p.ID)
 		}
 		ids[p.ID] = true
+	}
+	if err := c.validateRoles(); err != nil {
+		return err
 	}
 	for of, list := range c.Fallbacks {
 		if err := checkFallbacks(of, list); err != nil {

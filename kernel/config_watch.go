@@ -65,6 +65,7 @@ func (k *Kernel) readConfig() error {
 	changed, err := k.config.refresh()
 	if changed {
 		k.budgets.Wake()
+		k.names.drop() // a path may be denied now
 		k.publish(event.ConfigChanged, scope{}, k.config.view())
 		k.publishStatus()
 	}

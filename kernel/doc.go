@@ -22,6 +22,7 @@
 //	a2a.go        agents that talk: cards, send, reply; a2a_wait.go: asking; a2a_delegate.go: who gets a task; a2a_mail.go: how a run reads
 //	inbox.go      what waits and what ended unseen; quiet.go: hours without notices; neighbours.go: conversations that write in one folder
 //	task.go       beginning a task: questions, answers; seeds.go: what was agreed on, and what came of it; check.go: whether a criterion holds
+//	access.go     what a role and the denied paths refuse; permissions.go: the calls about them; config_roles.go: where they stand
 //	security.go   approvals, policy, tools, audit; trust.go: which folders the person trusts; instructions.go: what they tell agents
 //	exec.go       commands; exec_card.go: as a person sees them; exec_jobs.go: in the background
 //	place.go      where a path leads; files.go, write.go, text.go, folder.go; search.go, walk.go and ignore.go; mention.go: names while a person writes

@@ -307,7 +307,7 @@ func (c *command) spec(ctx context.Context) sandbox.Spec {
 			s.Writable = append(s.Writable, outside...)
 		}
 	}
-	return s
+	return c.caller.bound(s)
 }
 
 // programFolders are the folders of the person's PATH. One that holds the

@@ -33,6 +33,7 @@ func (c *command) action(call string) action {
 		reads: c.reads, leaves: v.Network, control: c.controls(),
 		beyond: !v.ReadOnly && len(v.Outside) > 0 || v.Effect == security.EffectOutside || v.Effect == security.EffectUnknown,
 	}
+	a.paths, a.network = c.touches(), v.Network
 	switch {
 	case v.Tier >= security.TierRefuse:
 		a.refusal = sys.Words{EN: "this " + v.Reason, KO: v.ReasonKO}

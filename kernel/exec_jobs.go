@@ -371,7 +371,7 @@ type Workplace struct {
 	Folder    string        // absolute
 	Mode      string        // ask, guarded or autonomous
 	Isolation sys.Isolation // of commands
-	ToolsOff  []string      // the tools that the person has switched off
+	ToolsOff  []string      // the tools that the person has switched off, or that its role does not have
 	Limited   bool          // a limit holds on what it may use
 }
 
@@ -386,12 +386,11 @@ func (h *Handle) Workplace(ctx context.Context) (Workplace, error) {
 	if err != nil {
 		return Workplace{}, err
 	}
-	return Workplace{Limited: limited, Folder: c.scope.folder, Mode: string(c.scope.mode), Isolation: c.k.isolation(), ToolsOff: off}, nil
+	return Workplace{Limited: limited, Folder: c.scope.folder, Mode: string(c.scope.mode), Isolation: c.k.isolation(), ToolsOff: append(off, c.toolsBarred()...)}, nil
 }
 
 // May reports whether the principal of h holds the right to make a system call,
 // as "exec.shell". Policy and the person may still refuse it.
 func (h *Handle) May(call string) bool {
-	row, ok := syscalls[call]
-	return ok && h.Exec.allowed(row) == nil
+	return h.Exec.may(call)
 }

@@ -187,6 +187,9 @@ func nearby(root *security.Root, p place) sys.Words {
 		dir, name = path.Dir(dir), path.Base(dir)
 	}
 	entries, err := root.ReadDir(dir)
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+		return shuts(p.shut, filepath.Join(p.root, dir, e.Name()), e)
+	})
 	if err != nil || len(entries) == 0 {
 		return sys.Say("Its folder is empty or missing. Use ls or find to look around.")
 	}
@@ -279,19 +282,21 @@ func (a *ExecAPI) Ls(ctx context.Context, in LsArgs) (LsResult, error) {
 			return LsResult{}, err
 		}
 		defer root.Close()
-		return a.k.list(ctx, root, p)
+		return a.list(ctx, root, p)
 	})
 }
 
-func (k *Kernel) list(ctx context.Context, root *security.Root, p place) (LsResult, error) {
+func (a *ExecAPI) list(ctx context.Context, root *security.Root, p place) (LsResult, error) {
 	r := LsResult{Path: p.shown, Entries: []DirEntry{}}
 	entries, err := root.ReadDir(p.rel)
 	if sys.CodeOf(err) == sys.CodeNotFound {
-		return r, k.fileError(root, p, err)
+		return r, a.k.fileError(root, p, err)
 	}
 	if err != nil {
 		return r, err
 	}
+	shut := a.shut()
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return shuts(shut, filepath.Join(p.abs, e.Name()), e) })
 	slices.SortStableFunc(entries, func(a, b fs.DirEntry) int {
 		switch {
 		case a.IsDir() && !b.IsDir():
@@ -313,12 +318,12 @@ func (k *Kernel) list(ctx context.Context, root *security.Root, p place) (LsResu
 		if err != nil {
 			continue // it was deleted meanwhile
 		}
-		entry := DirEntry{Name: k.masked(e.Name()), Dir: e.IsDir(), Modified: info.ModTime().UTC().Format("2006-01-02T15:04:05Z")}
+		entry := DirEntry{Name: a.k.masked(e.Name()), Dir: e.IsDir(), Modified: info.ModTime().UTC().Format("2006-01-02T15:04:05Z")}
 		if info.Mode().IsRegular() {
 			entry.Size = info.Size()
 		}
 		if target, err := root.FS().Readlink(path.Join(p.rel, e.Name())); err == nil {
-			entry.Link = k.masked(filepath.ToSlash(target))
+			entry.Link = a.k.masked(filepath.ToSlash(target))
 		}
 		r.Entries = append(r.Entries, entry)
 	}

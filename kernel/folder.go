@@ -140,7 +140,10 @@ func (k *Kernel) usable(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return abs, k.private(abs)
+	if err := k.private(abs); err != nil {
+		return abs, err
+	}
+	return abs, k.deniedFolder(abs)
 }
 
 // absolute returns the path that somebody wrote, absolute and without ~.

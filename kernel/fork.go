@@ -19,6 +19,7 @@ type Fork struct {
 	Name     string `json:"name,omitempty"`     // for people; default the beginning of the goal
 	Folder   string `json:"folder,omitempty"`   // inside that of its parent, the default
 	Profile  string `json:"profile,omitempty"`  // default worker; never wider than its parent's
+	Role     string `json:"role,omitempty"`     // default its parent's; narrowed by it in any case
 	Priority string `json:"priority,omitempty"` // low, normal, high or critical; never above its parent's, and by default its parent's but at least normal
 	Model    string `json:"model,omitempty"`    // of its parent's provider; default its parent's
 
@@ -48,7 +49,7 @@ func (a *AgentsAPI) Fork(ctx context.Context, f Fork) (Forked, error) {
 // fork is Fork; also runs in the transaction that makes the run, unless it is
 // nil.
 func (a *AgentsAPI) fork(ctx context.Context, f Fork, also func(*store.Tx, Run) error) (Forked, error) {
-	meta := map[string]any{"goal": sys.Shorten(f.Goal, 200), "profile": f.Profile}
+	meta := map[string]any{"goal": sys.Shorten(f.Goal, 200), "profile": f.Profile, "role": f.Role}
 	act := action{call: "agents.fork", resource: "run:" + a.scope.runID, meta: meta, effect: security.EffectRead, subject: f}
 	act.card = handing(sys.Say("Starts another agent: %s", sys.Shorten(f.Goal, 200)), f.Goal)
 	return guard(ctx, a.caller, act, func(ctx context.Context) (Forked, error) {
@@ -156,7 +157,7 @@ func (k *Kernel) forkOf(ctx context.Context, c *caller, f Fork) (Run, error) {
 		return Run{}, sys.Errorf(sys.CodeRefused, "This agent has forked %d agents already, the most there may be (max_children). Nothing was started.", len(children)).
 			WithHint("Do the rest of the work yourself.")
 	}
-	profile, err := security.Narrower(parent.Profile, cmp.Or(f.Profile, security.ProfileWorker))
+	role, err := k.forkRole(parent, f)
 	if err != nil {
 		return Run{}, err
 	}
@@ -173,7 +174,7 @@ func (k *Kernel) forkOf(ctx context.Context, c *caller, f Fork) (Run, error) {
 	}
 	run := Run{
 		ID: sys.NewID(), SessionID: parent.SessionID, ParentID: parent.ID, Name: titleOf(cmp.Or(strings.TrimSpace(f.Name), goal)), State: store.RunQueued,
-		Profile: profile, Folder: parent.Folder, Provider: choice.provider, Model: choice.model, Mode: parent.Mode, Via: parent.Via,
+		Profile: role.Profile, Role: role.Name, Rules: rulesText(role), Folder: parent.Folder, Provider: choice.provider, Model: choice.model, Mode: parent.Mode, Via: parent.Via,
 		Text: goal, CreatedAt: k.clock.Now(), Priority: int(min(priority, most)), Depth: parent.Depth + 1, MadeBy: step, Share: f.share,
 		Agents: parent.Agents,
 	}

@@ -21,7 +21,7 @@ type (
 // GrantInput is a person's yes to a kind of step.
 type GrantInput struct {
 	Hash    string `json:"hash"`              // of the request that was shown
-	Scope   string `json:"scope"`             // run, or folder: every run of the folder
+	Scope   string `json:"scope"`             // run, session: every run of the conversation, or folder: every run of the folder
 	Minutes int    `json:"minutes,omitempty"` // how long a grant for the folder holds: 8 hours if 0, 30 days at most
 	Comment string `json:"comment,omitempty"` // for the agent
 }
@@ -172,7 +172,7 @@ func (c *caller) grantFor(ctx context.Context, a action) (string, error) {
 	if a.kind == nil || a.asks || step != nil && step.Step().State == store.StepWaiting {
 		return "", nil
 	}
-	near, err := c.k.grants.Near(ctx, c.scope.folder, c.scope.runID)
+	near, err := c.k.grants.Near(ctx, c.scope.folder, c.scope.runID, c.scope.sessionID)
 	if err != nil || len(near) == 0 {
 		return "", err
 	}

@@ -20,6 +20,8 @@ type action struct {
 	effect   security.Effect
 	tier     security.Tier
 	readOnly bool
+	paths    []string  // absolute, links followed: what the rules of the caller's role are asked about
+	network  bool      // it reaches the network
 	refusal  sys.Words // why tier 3 refuses it
 	hint     string    // what to do instead
 
@@ -41,7 +43,7 @@ type action struct {
 }
 
 // guard is the gate around every call of the Handle, model calls included. In
-// order: capability, role, policy, taint, mode, approval, budget, the intent in the
+// order: capability, role and denied paths, policy, taint, mode, approval, budget, the intent in the
 // audit chain, then fn, then the outcome. fn learns from its context whether a person
 // approved this very call.
 func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Context) (T, error)) (T, error) {
@@ -63,6 +65,9 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 		a.labels = weighed.live
 	}
 	if err := c.allowed(row); err != nil {
+		return none, c.turnAway(ctx, a, err)
+	}
+	if err := c.permits(row, a); err != nil {
 		return none, c.turnAway(ctx, a, err)
 	}
 	var granted *security.Approval

@@ -42,6 +42,7 @@ type caller struct {
 	k      *Kernel
 	who    sys.Principal
 	cspace security.CSpace
+	role   security.Role // of an agent: what it may do at most
 	scope  scope
 	trial  *trial // when set, calls are only decided, and nothing is done
 }
@@ -63,7 +64,9 @@ func (k *Kernel) As(p sys.Principal) *Handle {
 	// An unknown principal or profile gets the empty space: it may do nothing.
 	c.cspace, _ = security.SpaceOf(p)
 	if p.Kind == sys.KindAgent {
-		c.scope = k.runs.of(p.ID).scope
+		live := k.runs.of(p.ID)
+		c.scope, c.role = live.scope, live.role
+		c.cspace = c.cspace.Intersect(c.role.Space())
 	} else {
 		cfg := k.config.get()
 		c.scope = scope{folder: cfg.workFolder(), mode: cfg.mode()}

@@ -51,8 +51,8 @@ func (k *Kernel) told(ctx context.Context, folder string) (*Instructions, error)
 		return nil, err // nothing of it is read
 	}
 	in := k.instructions(folder)
-	if in.Name == "" {
-		return nil, nil
+	if in.Name == "" || k.shutAll().Reaches(in.Path) != "" || k.shutAll().Reaches(realPath(in.Path)) != "" {
+		return nil, nil // what is denied to agents tells them nothing
 	}
 	// What an agent wrote after it had read a stranger's words is not the person's
 	// word, wherever it lies.

@@ -97,6 +97,10 @@ func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, e
 		}
 		return k.enqueue(ctx, session, r, m, attached)
 	}
+	role, err := k.roleOf(session.Role)
+	if err != nil {
+		return Submitted{}, err
+	}
 	choice, err := k.engine.choose(ctx, session.Provider, session.Model)
 	if err != nil {
 		return Submitted{}, err
@@ -109,7 +113,7 @@ func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, e
 	}
 	session.Provider, session.Model = choice.provider, choice.model
 	run := Run{
-		ID: sys.NewID(), SessionID: session.ID, Name: titleOf(text), State: store.RunQueued, Profile: security.ProfileOperator,
+		ID: sys.NewID(), SessionID: session.ID, Name: titleOf(text), State: store.RunQueued, Profile: role.Profile, Role: role.Name, Rules: rulesText(role),
 		Folder: session.Folder, Provider: choice.provider, Model: choice.model, Mode: session.Mode, Via: m.Via, Text: m.Text, CreatedAt: k.clock.Now(),
 		Attachments: attached, Agents: m.Agents, Labels: labels,
 	}
@@ -194,6 +198,12 @@ func (k *Kernel) sessionFor(ctx context.Context, m Submit, text string, from sco
 		}
 		s.Mode = string(mode)
 		patch.Mode = &s.Mode
+	}
+	if m.Role != "" && m.Role != s.Role {
+		if _, err := k.roleOf(m.Role); err != nil {
+			return s, false, err
+		}
+		s.Role, patch.Role = m.Role, &m.Role
 	}
 	if patch.Folder != nil {
 		patch.Folder = &s.Folder
@@ -467,8 +477,12 @@ func (k *Kernel) Adopt(folder, mode string) (*Handle, error) {
 		return nil, err
 	}
 	ctx := k.background
+	role, err := k.roleOf("")
+	if err != nil {
+		return nil, err
+	}
 	session := Session{ID: sys.NewID(), Title: "adopted", Folder: folder, Mode: string(m)}
-	run := Run{ID: sys.NewID(), SessionID: session.ID, Name: "adopted", State: store.RunRunning, Profile: security.ProfileOperator, Folder: folder, Mode: string(m)}
+	run := Run{ID: sys.NewID(), SessionID: session.ID, Name: "adopted", State: store.RunRunning, Profile: role.Profile, Role: role.Name, Rules: rulesText(role), Folder: folder, Mode: string(m)}
 	err = k.store.Write(ctx, func(tx *store.Tx) error {
 		if err := k.store.InsertSession(tx, &session); err != nil {
 			return err

@@ -104,7 +104,7 @@ func (n *names) in(ctx context.Context, k *Kernel, folder string, anew bool) ([]
 	if err := listable(folder); err != nil {
 		return nil, false, err
 	}
-	s := &search{k: k, place: place{root: folder, rel: ".", folder: folder, inside: true}, folders: true, within: maxListing}
+	s := &search{k: k, place: place{root: folder, rel: ".", folder: folder, inside: true}, folders: true, within: maxListing, shut: k.shutAll()}
 	list, cut := []named{}, false
 	err := s.walk(ctx, func(name string, d fs.DirEntry, _ func() (fs.File, error)) error {
 		if t := d.Type() &^ fs.ModeSymlink; !t.IsRegular() && !t.IsDir() {

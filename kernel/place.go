@@ -18,6 +18,7 @@ type place struct {
 	shown  string // as the caller knows it: below its folder, else absolute
 	folder string // the caller's
 	inside bool
+	shut   security.Shut // the paths that nobody's hint may name to the caller
 
 	verdict security.PathVerdict
 	escape  *sys.Error // why it cannot be approved: a link that leads out of the folder
@@ -27,7 +28,7 @@ type place struct {
 // place finds out where p is. Nothing that it learns reaches the caller before
 // the guard has let the call through.
 func (c *caller) place(p string) place {
-	at := place{folder: c.scope.folder, root: c.scope.folder, rel: ".", abs: c.scope.folder, shown: p, inside: true}
+	at := place{folder: c.scope.folder, root: c.scope.folder, rel: ".", abs: c.scope.folder, shown: p, inside: true, shut: c.shut()}
 	root, err := c.k.openFolder(c.scope.folder)
 	if err != nil {
 		at.err = err
@@ -181,7 +182,7 @@ var (
 
 // fileAction is the action of a call that uses one place.
 func (c *caller) fileAction(call string, p place, use fileUse, subject any) action {
-	a := action{call: call, resource: "file:" + p.abs, effect: security.EffectRead, tier: p.verdict.Read, subject: subject}
+	a := action{call: call, resource: "file:" + p.abs, effect: security.EffectRead, tier: p.verdict.Read, subject: subject, paths: p.paths()}
 	if use.write {
 		a.effect, a.tier = security.EffectWrite, p.verdict.Write
 		a.beyond, a.control = !p.inside, isInstructions(p.abs)

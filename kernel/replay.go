@@ -202,6 +202,8 @@ func (k *Kernel) redecide(ctx context.Context, run Run, steps []store.Step, p Re
 	if c.cspace, err = security.SpaceOf(who); err != nil {
 		return Replay{}, err
 	}
+	c.role = rulesOf(run)
+	c.role.Profile = who.Profile
 	set, err := k.opts.Tools(ctx, handleOf(c), run.Text)
 	if err != nil {
 		return Replay{}, err
@@ -265,7 +267,8 @@ func (c *caller) try(ctx context.Context, row Syscall, a action) error {
 		return err
 	}
 	decision, why := security.DecisionFree, ""
-	switch err := c.allowed(row); {
+	err = cmp.Or(c.allowed(row), c.permits(row, a))
+	switch {
 	case err != nil:
 		decision, why = security.DecisionNever, err.Error()
 	case a.subject != nil && a.tier >= 3:

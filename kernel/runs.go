@@ -68,6 +68,7 @@ type runs struct {
 type liveRun struct {
 	scope   scope
 	profile string
+	role    security.Role
 	parent  string
 	gate    *gate // closed while this run is paused
 	waiting int   // open approvals
@@ -102,7 +103,7 @@ func (r *runs) enter(run Run, mode security.Mode, task *orchestrator.Task, label
 	own.set(run.Paused)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.live[run.ID] = &liveRun{profile: run.Profile, parent: run.ParentID, gate: own, task: task, labels: labels, scope: scope{
+	r.live[run.ID] = &liveRun{profile: run.Profile, role: rulesOf(run), parent: run.ParentID, gate: own, task: task, labels: labels, scope: scope{
 		runID: run.ID, sessionID: run.SessionID, folder: run.Folder, mode: mode, agent: run.Name,
 	}}
 }

@@ -77,7 +77,7 @@ func (a *ExecAPI) Grep(ctx context.Context, in GrepArgs) (GrepResult, error) {
 		if !strings.Contains(in.Pattern, `\A`) && !strings.Contains(in.Pattern, `\z`) {
 			g.whole = regexp.MustCompile("(?m:" + in.Pattern + ")") // it compiled without the flag
 		}
-		s := &search{k: a.k, place: p, only: in.Glob, contents: true, all: in.Ignored}
+		s := &search{k: a.k, place: p, only: in.Glob, contents: true, all: in.Ignored, shut: a.shut()}
 		err = s.walk(ctx, g.file)
 		r.Note = s.note(r.Truncated, "Narrow the pattern, the path or the glob to see the rest.")
 		r.Truncated = r.Truncated || s.timedOut
@@ -205,7 +205,7 @@ func (a *ExecAPI) Find(ctx context.Context, in FindArgs) (FindResult, error) {
 		if err := checkGlob(pattern); err != nil {
 			return r, err
 		}
-		s := &search{k: a.k, place: p, only: pattern, folders: true, all: in.Ignored}
+		s := &search{k: a.k, place: p, only: pattern, folders: true, all: in.Ignored, shut: a.shut()}
 		err := s.walk(ctx, func(name string, _ fs.DirEntry, _ func() (fs.File, error)) error {
 			if len(r.Paths) == maxPaths {
 				r.Truncated = true

@@ -51,6 +51,8 @@ type ToolInfo struct {
 	Description string `json:"description"`
 	Domain      string `json:"domain"`
 	On          bool   `json:"on"`
+
+	Calls []string `json:"-"` // the system calls that it is for
 }
 
 // Approvals lists requests and what became of them, the newest first.

@@ -102,7 +102,7 @@ func (a *AgentsAPI) hand(ctx context.Context, f Fork) (AgentMessage, error) {
 		r, err := a.k.store.Run(ctx, c.ID)
 		return err == nil && r.ParentID == a.scope.runID && r.Share == nil
 	})
-	if err != nil || !ok || a.allowed(syscalls["a2a.delegate"]) != nil {
+	if err != nil || !ok || !a.may("a2a.delegate") {
 		return AgentMessage{}, err
 	}
 	share := *f.share
@@ -151,7 +151,7 @@ func (a *AgentsAPI) ended(ctx context.Context, one assignment) error {
 func (a *AgentsAPI) parts(ctx context.Context, seed Seed) (parts [][]int, rest []int, err error) {
 	cfg := a.k.config.get()
 	run, err := a.k.store.Run(ctx, a.scope.runID)
-	if err != nil || run.Depth >= cfg.MaxDepth || a.allowed(syscalls["agents.fork"]) != nil {
+	if err != nil || run.Depth >= cfg.MaxDepth || !a.may("agents.fork") {
 		return nil, nil, err
 	}
 	others, err := a.k.store.Runs(ctx, store.RunQuery{ParentID: run.ID, Limit: 500})

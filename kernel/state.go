@@ -153,7 +153,7 @@ func (k *Kernel) runView(ctx context.Context, r Run, steps []store.Step, changed
 	return v, err
 }
 
-// UpdateSession changes a conversation's title, folder, model or mode, or
+// UpdateSession changes a conversation's title, folder, model, mode or role, or
 // archives it. Fields that are nil stay.
 func (a *StateAPI) UpdateSession(ctx context.Context, id string, p SessionPatch) (Session, error) {
 	return guard(ctx, a.caller, action{call: "state.updateSession", resource: "session:" + id, meta: map[string]any{"change": p}}, func(ctx context.Context) (Session, error) {
@@ -164,6 +164,11 @@ func (a *StateAPI) UpdateSession(ctx context.Context, id string, p SessionPatch)
 			}
 			s := string(m)
 			p.Mode = &s
+		}
+		if p.Role != nil && *p.Role != "" {
+			if _, err := a.k.roleOf(*p.Role); err != nil {
+				return Session{}, err
+			}
 		}
 		if p.Folder != nil {
 			f, err := a.k.checkFolder(*p.Folder)

@@ -31,6 +31,7 @@ type search struct {
 	contents bool          // it looks into files: secrets and huge ones are left out
 	all      bool          // also what is ignored
 	within   time.Duration // how long it may take; 0 is maxSearch
+	shut     security.Shut // what is left out without a word: the caller may not know of it
 
 	own      os.FileInfo     // the Oxios home, if it can be looked at
 	witness  string          // where the witness of the audit chain lies; "" for none
@@ -83,6 +84,11 @@ func (s *search) walk(ctx context.Context, visit func(name string, d fs.DirEntry
 		case err != nil && d != nil && d.IsDir():
 			return fs.SkipDir // a folder that may not be read
 		case err != nil || rel == s.place.rel:
+			return nil
+		case shuts(s.shut, filepath.Join(s.place.root, filepath.FromSlash(rel)), d):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
 			return nil
 		}
 		if d.IsDir() {

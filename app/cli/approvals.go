@@ -71,7 +71,7 @@ func (c *console) approvalsApprove() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&scope, "scope", "once", c.t("`once`, or run: the same call during this run", "`once`(한 번) 또는 run(이 실행 동안 같은 호출)"))
-	cmd.Flags().StringVar(&grant, "grant", "", c.t("also its kind, for this `time`: run, 1h, 8h, 30d", "이 `기간` 동안 같은 종류도: run, 1h, 8h, 30d"))
+	cmd.Flags().StringVar(&grant, "grant", "", c.t("also its kind, for this `time`: run, session, 1h, 8h, 30d", "이 `기간` 동안 같은 종류도: run, session, 1h, 8h, 30d"))
 	cmd.Flags().StringVar(&comment, "comment", "", c.t("`words` for the agent", "에이전트에게 전할 `말`"))
 	cmd.MarkFlagsMutuallyExclusive("scope", "grant")
 	return c.withJSON(cmd)

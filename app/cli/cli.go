@@ -206,6 +206,7 @@ var topCommands = []struct {
 	{"approvals", (*console).approvalsCommand},
 	{"grants", (*console).grantsCommand},
 	{"taint", (*console).taintCommand},
+	{"permissions", (*console).permissionsCommand},
 	{"answer", (*console).answerCommand},
 	{"seeds", (*console).seedsCommand},
 	{"inbox", (*console).inboxCommand},

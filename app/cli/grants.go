@@ -114,14 +114,16 @@ func (c *console) grantEnd(g kernel.Grant) string {
 		return c.t("ended", "끝남")
 	case g.Scope == "run":
 		return c.t("the run ends", "실행이 끝날 때")
+	case g.Scope == "session":
+		return c.t("this conversation", "이 대화 동안")
 	}
 	return g.ExpiresAt.Local().Format("2006-01-02 15:04")
 }
 
-// grantLength reads how long a kind of step is to be allowed: run, 1h, 30d.
+// grantLength reads how long a kind of step is to be allowed: run, session, 1h, 30d.
 func (c *console) grantLength(s string) (kernel.GrantInput, error) {
-	if s == "run" {
-		return kernel.GrantInput{Scope: "run"}, nil
+	if s == "run" || s == "session" {
+		return kernel.GrantInput{Scope: s}, nil
 	}
 	d, err := time.ParseDuration(s)
 	var days int
@@ -130,7 +132,7 @@ func (c *console) grantLength(s string) (kernel.GrantInput, error) {
 	}
 	if err != nil || d < time.Minute || d > 30*24*time.Hour {
 		return kernel.GrantInput{}, usage(c.fail(sys.CodeInvalid, fmt.Sprintf(c.t("%q is no length of time that a kind of step can be allowed for.", "%q 동안은 허용할 수 없습니다."), s),
-			c.t("Use run, or a time such as 1h, 8h or 30d.", "run 또는 1h, 8h, 30d처럼 쓰세요.")))
+			c.t("Use run, session, or a time such as 1h, 8h or 30d.", "run, session 또는 1h, 8h, 30d처럼 쓰세요.")))
 	}
 	return kernel.GrantInput{Scope: "folder", Minutes: int(d / time.Minute)}, nil
 }

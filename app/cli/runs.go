@@ -127,7 +127,7 @@ func (c *console) runsShow() *cobra.Command {
 func (c *console) showRun(p kernel.Process, v kernel.RunView) error {
 	r := v.Run
 	c.printf("%s (%d) · %s · %s", oneLine(r.Name), r.PID, c.runState(string(r.State)), r.ID)
-	c.printf("%s · %s · %s · %s · %s", oneLine(p.Folder), r.Model, p.Profile, c.price(r.Cost), span(time.Duration(p.AgeMS)*time.Millisecond))
+	c.printf("%s · %s · %s · %s · %s", oneLine(p.Folder), r.Model, p.Role, c.price(r.Cost), span(time.Duration(p.AgeMS)*time.Millisecond))
 	if r.ParentID != "" {
 		c.printf(c.t("forked by %s", "%s이(가) 만듦"), tail(r.ParentID))
 	}

@@ -280,6 +280,41 @@ func (a *Security) RevokeGrant(args string) (string, error) {
 	return a.b.call("security.revokeGrant", args)
 }
 
+// Permissions takes [].
+func (a *Security) Permissions(args string) (string, error) {
+	return a.b.call("security.permissions", args)
+}
+
+// Subject takes [].
+func (a *Security) Subject(args string) (string, error) {
+	return a.b.call("security.subject", args)
+}
+
+// Check takes [in].
+func (a *Security) Check(args string) (string, error) {
+	return a.b.call("security.check", args)
+}
+
+// SetRole takes [r].
+func (a *Security) SetRole(args string) (string, error) {
+	return a.b.call("security.setRole", args)
+}
+
+// DeleteRole takes [name].
+func (a *Security) DeleteRole(args string) (string, error) {
+	return a.b.call("security.deleteRole", args)
+}
+
+// DenyPath takes [path].
+func (a *Security) DenyPath(args string) (string, error) {
+	return a.b.call("security.denyPath", args)
+}
+
+// AllowPath takes [path].
+func (a *Security) AllowPath(args string) (string, error) {
+	return a.b.call("security.allowPath", args)
+}
+
 // Approvals takes [q].
 func (a *Security) Approvals(args string) (string, error) {
 	return a.b.call("security.approvals", args)

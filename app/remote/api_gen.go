@@ -75,7 +75,7 @@ type StateAPI interface {
 	// Session returns one conversation with the runs of the branch that it shows,
 	// and their steps.
 	Session(ctx context.Context, id string) (kernel.SessionView, error)
-	// UpdateSession changes a conversation's title, folder, model or mode, or
+	// UpdateSession changes a conversation's title, folder, model, mode or role, or
 	// archives it. Fields that are nil stay.
 	UpdateSession(ctx context.Context, id string, p kernel.SessionPatch) (kernel.Session, error)
 }
@@ -185,6 +185,23 @@ type SecurityAPI interface {
 	Grant(ctx context.Context, approvalID string, in kernel.GrantInput) (kernel.Granted, error)
 	// RevokeGrant takes a kind of step back: its next call asks.
 	RevokeGrant(ctx context.Context, id string) (kernel.Grant, error)
+	// Permissions returns the roles and the denied paths.
+	Permissions(ctx context.Context) (kernel.Permissions, error)
+	// Subject says what the caller may do at most.
+	Subject(ctx context.Context) (kernel.AccessSubject, error)
+	// Check says what would be allowed. Nothing is done.
+	Check(ctx context.Context, in kernel.AccessCheck) (kernel.AccessDecision, error)
+	// SetRole writes a role, a new one or in place of the one of this name. Runs
+	// that have begun keep theirs.
+	SetRole(ctx context.Context, r kernel.Role) (kernel.Permissions, error)
+	// DeleteRole takes a role away. One of the built-in roles is put back as it was
+	// at first.
+	DeleteRole(ctx context.Context, name string) (kernel.Permissions, error)
+	// DenyPath keeps a path, with all below it, from all agents, from their next
+	// step on. It need not exist.
+	DenyPath(ctx context.Context, path string) (kernel.Permissions, error)
+	// AllowPath takes a path from the denied ones.
+	AllowPath(ctx context.Context, path string) (kernel.Permissions, error)
 	// Approvals lists requests and what became of them, the newest first.
 	Approvals(ctx context.Context, q kernel.ApprovalQuery) ([]kernel.Approval, error)
 	// Approval returns one request.
@@ -636,6 +653,34 @@ func (remote clientSecurity) Grant(ctx context.Context, approvalID string, in ke
 
 func (remote clientSecurity) RevokeGrant(ctx context.Context, id string) (kernel.Grant, error) {
 	return call[kernel.Grant](ctx, remote.c, "security.revokeGrant", id)
+}
+
+func (remote clientSecurity) Permissions(ctx context.Context) (kernel.Permissions, error) {
+	return call[kernel.Permissions](ctx, remote.c, "security.permissions")
+}
+
+func (remote clientSecurity) Subject(ctx context.Context) (kernel.AccessSubject, error) {
+	return call[kernel.AccessSubject](ctx, remote.c, "security.subject")
+}
+
+func (remote clientSecurity) Check(ctx context.Context, in kernel.AccessCheck) (kernel.AccessDecision, error) {
+	return call[kernel.AccessDecision](ctx, remote.c, "security.check", in)
+}
+
+func (remote clientSecurity) SetRole(ctx context.Context, r kernel.Role) (kernel.Permissions, error) {
+	return call[kernel.Permissions](ctx, remote.c, "security.setRole", r)
+}
+
+func (remote clientSecurity) DeleteRole(ctx context.Context, name string) (kernel.Permissions, error) {
+	return call[kernel.Permissions](ctx, remote.c, "security.deleteRole", name)
+}
+
+func (remote clientSecurity) DenyPath(ctx context.Context, path string) (kernel.Permissions, error) {
+	return call[kernel.Permissions](ctx, remote.c, "security.denyPath", path)
+}
+
+func (remote clientSecurity) AllowPath(ctx context.Context, path string) (kernel.Permissions, error) {
+	return call[kernel.Permissions](ctx, remote.c, "security.allowPath", path)
 }
 
 func (remote clientSecurity) Approvals(ctx context.Context, q kernel.ApprovalQuery) ([]kernel.Approval, error) {
@@ -1252,6 +1297,53 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Security.RevokeGrant(ctx, a0)
+	},
+	"security.permissions": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Security.Permissions(ctx)
+	},
+	"security.subject": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Security.Subject(ctx)
+	},
+	"security.check": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.AccessCheck
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Security.Check(ctx, a0)
+	},
+	"security.setRole": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.Role
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Security.SetRole(ctx, a0)
+	},
+	"security.deleteRole": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Security.DeleteRole(ctx, a0)
+	},
+	"security.denyPath": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Security.DenyPath(ctx, a0)
+	},
+	"security.allowPath": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Security.AllowPath(ctx, a0)
 	},
 	"security.approvals": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 kernel.ApprovalQuery

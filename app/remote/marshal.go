@@ -5,6 +5,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"reflect"
+	"strings"
 	"sync"
 
 	"oxios/kernel/sys"
@@ -75,6 +76,9 @@ func fillParts(v reflect.Value, n int, part func(reflect.Value, int) reflect.Val
 	for i := range n {
 		if v.Kind() == reflect.Struct && !v.Type().Field(i).IsExported() {
 			continue
+		}
+		if v.Kind() == reflect.Struct && v.Field(i).Kind() == reflect.Slice && v.Field(i).IsNil() && strings.Contains(v.Type().Field(i).Tag.Get("json"), ",omitzero") {
+			continue // one that is left out says something else than an empty one
 		}
 		full, ok := fill(part(v, i))
 		if !ok {

@@ -12,9 +12,11 @@ import (
 	"oxios/kernel/sys"
 )
 
-// ScopeFolder is the scope of a [Grant] that holds for every run of a folder.
-// One of [ScopeRun] holds for one run.
-const ScopeFolder = "folder"
+// The scopes of a [Grant] beside [ScopeRun], which holds for one run.
+const (
+	ScopeSession = "session" // for every run of a conversation, in the folder that it was given in
+	ScopeFolder  = "folder"  // for every run of a folder
+)
 
 // How long a grant may hold.
 const (
@@ -27,8 +29,9 @@ const (
 type Grant struct {
 	ID         string     `json:"id"`
 	ApprovalID string     `json:"approval_id"` // the request that it was made from
-	Scope      string     `json:"scope"`       // run or folder
+	Scope      string     `json:"scope"`       // run, session or folder
 	RunID      string     `json:"run_id,omitempty"`
+	SessionID  string     `json:"session_id,omitempty"`
 	Kind       Kind       `json:"kind"`
 	CreatedBy  string     `json:"created_by"`
 	CreatedAt  time.Time  `json:"created_at"` // times have milliseconds
@@ -51,8 +54,8 @@ type Grants struct {
 func NewGrants(st *store.Store, clock sys.Clock) *Grants { return &Grants{st: st, clock: clock} }
 
 // Create stores a grant of kind k inside the caller's transaction. length is
-// how long it holds, [GrantDefault] if zero; one of scope run ends with runID
-// if that is sooner.
+// how long it holds, [GrantDefault] if zero; one of scope run or session holds
+// for the longest time, and ends with its run or conversation if that is sooner.
 func (g *Grants) Create(tx *store.Tx, by sys.Principal, ap Approval, scope string, length time.Duration) (Grant, error) {
 	if err := onlyAPerson(by); err != nil {
 		return Grant{}, err
@@ -62,19 +65,24 @@ func (g *Grants) Create(tx *store.Tx, by sys.Principal, ap Approval, scope strin
 	case k == nil:
 		return Grant{}, sys.Errorf(sys.CodeRefused, "This kind of step cannot be allowed beforehand. Nothing was decided.").
 			WithHint("Approve it once.")
-	case scope != ScopeRun && scope != ScopeFolder:
-		return Grant{}, sys.Errorf(sys.CodeInvalid, "There is no scope %q.", scope).WithHint("Use run or folder.")
+	case scope != ScopeRun && scope != ScopeSession && scope != ScopeFolder:
+		return Grant{}, sys.Errorf(sys.CodeInvalid, "There is no scope %q.", scope).WithHint("Use run, session or folder.")
 	case scope == ScopeRun && ap.Request.RunID == "":
 		return Grant{}, sys.Errorf(sys.CodeInvalid, "This request belongs to no run. Nothing was decided.").WithHint("Approve it once.")
+	case scope == ScopeSession && ap.Request.SessionID == "":
+		return Grant{}, sys.Errorf(sys.CodeInvalid, "This request belongs to no conversation. Nothing was decided.").WithHint("Approve it once.")
 	case length < 0 || length > GrantLongest || length > 0 && length < time.Minute:
 		return Grant{}, sys.Errorf(sys.CodeInvalid, "A kind of step is allowed for a minute at least and 30 days at most. Nothing was decided.")
 	}
 	if length == 0 {
 		length = GrantDefault
 	}
-	runID := ""
-	if scope == ScopeRun {
+	runID, sessionID := "", ""
+	switch scope {
+	case ScopeRun:
 		runID, length = ap.Request.RunID, GrantLongest
+	case ScopeSession:
+		sessionID, length = ap.Request.SessionID, GrantLongest
 	}
 	raw, err := json.Marshal(k)
 	if err != nil {
@@ -82,19 +90,19 @@ func (g *Grants) Create(tx *store.Tx, by sys.Principal, ap Approval, scope strin
 	}
 	now := g.clock.Now().Truncate(time.Millisecond)
 	out := Grant{
-		ID: sys.NewID(), ApprovalID: ap.ID, Scope: scope, RunID: runID, Kind: *k,
+		ID: sys.NewID(), ApprovalID: ap.ID, Scope: scope, RunID: runID, SessionID: sessionID, Kind: *k,
 		CreatedBy: by.Actor(), CreatedAt: now, ExpiresAt: now.Add(length), Holds: true,
 	}
-	_, err = tx.Exec(`INSERT INTO grants (id, approval_id, scope, run_id, folder, kind_json, created_by, created_at, expires_at, uses, ended_by)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '')`,
-		out.ID, out.ApprovalID, out.Scope, out.RunID, k.Folder, string(raw), out.CreatedBy, out.CreatedAt.UnixMilli(), out.ExpiresAt.UnixMilli())
+	_, err = tx.Exec(`INSERT INTO grants (id, approval_id, scope, run_id, session_id, folder, kind_json, created_by, created_at, expires_at, uses, ended_by)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '')`,
+		out.ID, out.ApprovalID, out.Scope, out.RunID, out.SessionID, k.Folder, string(raw), out.CreatedBy, out.CreatedAt.UnixMilli(), out.ExpiresAt.UnixMilli())
 	if err != nil {
 		return Grant{}, fmt.Errorf("store grant: %w", err)
 	}
 	return out, nil
 }
 
-const grantColumns = `id, approval_id, scope, run_id, kind_json, created_by, created_at, expires_at, uses,
+const grantColumns = `id, approval_id, scope, run_id, session_id, kind_json, created_by, created_at, expires_at, uses,
 	COALESCE(last_used_at, 0), COALESCE(ended_at, 0), ended_by`
 
 func (g *Grants) scan(row interface{ Scan(...any) error }) (Grant, error) {
@@ -103,7 +111,7 @@ func (g *Grants) scan(row interface{ Scan(...any) error }) (Grant, error) {
 		kind                          string
 		created, expires, used, ended int64
 	)
-	err := row.Scan(&out.ID, &out.ApprovalID, &out.Scope, &out.RunID, &kind, &out.CreatedBy, &created, &expires, &out.Uses, &used, &ended, &out.EndedBy)
+	err := row.Scan(&out.ID, &out.ApprovalID, &out.Scope, &out.RunID, &out.SessionID, &kind, &out.CreatedBy, &created, &expires, &out.Uses, &used, &ended, &out.EndedBy)
 	if err != nil {
 		return Grant{}, err
 	}
@@ -155,12 +163,12 @@ func (g *Grants) List(ctx context.Context, all bool) (out []Grant, err error) {
 	return out, err
 }
 
-// Near returns the grants that hold in a folder, for a run of it: those that
-// a call there has to be compared with.
-func (g *Grants) Near(ctx context.Context, folder, runID string) (out []Grant, err error) {
+// Near returns the grants that hold in a folder, for a run of it and its
+// conversation: those that a call there has to be compared with.
+func (g *Grants) Near(ctx context.Context, folder, runID, sessionID string) (out []Grant, err error) {
 	err = g.st.Read(ctx, func(tx *store.Tx) (err error) {
-		out, err = g.query(tx, `WHERE ended_at IS NULL AND folder = ? AND (run_id = '' OR run_id = ?) AND expires_at > ? ORDER BY id DESC`,
-			realDir(folder), runID, g.clock.Now().UnixMilli())
+		out, err = g.query(tx, `WHERE ended_at IS NULL AND folder = ? AND (run_id = '' OR run_id = ?) AND (session_id = '' OR session_id = ?) AND expires_at > ? ORDER BY id DESC`,
+			realDir(folder), runID, sessionID, g.clock.Now().UnixMilli())
 		return err
 	})
 	return out, err

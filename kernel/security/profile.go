@@ -109,11 +109,14 @@ const (
 	ProfileSupervisor = "supervisor" // an agent that keeps others
 )
 
-// profiles says what each profile adds to the one before it.
-var profiles = []struct {
+// profileStep is a profile by what it adds to the one before it.
+type profileStep struct {
 	name string
 	adds CSpace
-}{
+}
+
+// profiles says what each profile adds to the one before it.
+var profiles = []profileStep{
 	{ProfileWorker, CSpace{
 		DomainExec: R | W | X, DomainBrowser: R | W | X, DomainKnowledge: R | W,
 		DomainLLM: X, DomainState: R, DomainInfra: R,

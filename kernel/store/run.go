@@ -53,6 +53,8 @@ type Run struct {
 	Name      string     `json:"name"`
 	State     RunState   `json:"state"`
 	Profile   string     `json:"profile"`
+	Role      string     `json:"role"` // what it may do at most, by name; its rules stand as they were when it began
+	Rules     string     `json:"-"`    // of the role, as JSON; "" for a run from before there were roles
 	Folder    string     `json:"folder"`
 	Provider  string     `json:"provider"`
 	Model     string     `json:"model"`
@@ -134,7 +136,7 @@ type RunQuery struct {
 
 const runColumns = `id, pid, session_id, parent_id, after_id, copy_of, name, state, profile, folder, provider, model, mode, via, text,
 	created_at, started_at, ended_at, turns, cost_json, end_reason, error_json, attachments_json, instructions_json,
-	priority, depth, made_by, orphan, paused, share_json, agents, labels_json`
+	priority, depth, made_by, orphan, paused, share_json, agents, labels_json, role, role_json`
 
 func scanRun(row scanner, more ...any) (Run, error) {
 	var r Run
@@ -144,7 +146,7 @@ func scanRun(row scanner, more ...any) (Run, error) {
 	err := row.Scan(append([]any{
 		&r.ID, &r.PID, &session, &parent, &r.AfterID, &r.CopyOf, &r.Name, &r.State, &r.Profile, &r.Folder, &r.Provider, &r.Model, &r.Mode, &r.Via, &r.Text,
 		&created, &started, &ended, &r.Turns, &cost, &r.EndReason, &failure, &attached, &told,
-		&r.Priority, &r.Depth, &r.MadeBy, &r.Orphan, &r.Paused, &share, &r.Agents, &labels,
+		&r.Priority, &r.Depth, &r.MadeBy, &r.Orphan, &r.Paused, &share, &r.Agents, &labels, &r.Role, &r.Rules,
 	}, more...)...)
 	if err != nil {
 		return Run{}, err
@@ -238,10 +240,10 @@ func (s *Store) insertRun(tx *Tx, r *Run) error {
 		}
 	}
 	_, err = tx.Exec(`INSERT INTO runs (id, pid, session_id, parent_id, after_id, copy_of, name, state, profile, folder, provider, model, mode, via, text,
-		created_at, started_at, ended_at, turns, cost_json, end_reason, owner, attachments_json, instructions_json, priority, depth, made_by, share_json, agents, labels_json)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		created_at, started_at, ended_at, turns, cost_json, end_reason, owner, attachments_json, instructions_json, priority, depth, made_by, share_json, agents, labels_json, role, role_json)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 		r.ID, r.PID, nullText(r.SessionID), nullText(r.ParentID), r.AfterID, r.CopyOf, r.Name, r.State, r.Profile, r.Folder, r.Provider, r.Model, r.Mode, r.Via, r.Text,
-		Millis(r.CreatedAt), nullMillis(r.StartedAt), nullMillis(r.EndedAt), r.Turns, cost, r.EndReason, s.ownerName(), attached, told, r.Priority, r.Depth, r.MadeBy, share, r.Agents, labelsJSON(r.Labels))
+		Millis(r.CreatedAt), nullMillis(r.StartedAt), nullMillis(r.EndedAt), r.Turns, cost, r.EndReason, s.ownerName(), attached, told, r.Priority, r.Depth, r.MadeBy, share, r.Agents, labelsJSON(r.Labels), r.Role, r.Rules)
 	if err != nil {
 		return fmt.Errorf("save run: %w", err)
 	}

@@ -24,6 +24,7 @@ type Session struct {
 	Provider  string    `json:"provider"`
 	Model     string    `json:"model"`
 	Mode      string    `json:"mode"`
+	Role      string    `json:"role"` // what its agents may do at most; "" is the configured one
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"` // of its newest message
 	Archived  bool      `json:"archived"`
@@ -46,6 +47,7 @@ type SessionPatch struct {
 	Provider *string `json:"provider,omitempty"`
 	Model    *string `json:"model,omitempty"`
 	Mode     *string `json:"mode,omitempty"`
+	Role     *string `json:"role,omitempty"`
 	Archived *bool   `json:"archived,omitempty"`
 	Pinned   *bool   `json:"pinned,omitempty"`
 }
@@ -60,7 +62,7 @@ type SessionQuery struct {
 	ID       string `json:"id"`       // an id or the beginning of one
 }
 
-const sessionColumns = `s.id, s.title, s.summary, s.folder, s.provider, s.model, s.mode, s.created_at, s.updated_at, s.archived, s.pinned, s.head_id, s.origin_id,
+const sessionColumns = `s.id, s.title, s.summary, s.folder, s.provider, s.model, s.mode, s.role, s.created_at, s.updated_at, s.archived, s.pinned, s.head_id, s.origin_id,
 	coalesce((SELECT r.state FROM runs r WHERE r.id = s.head_id), 'idle'),
 	(SELECT count(*) FROM approvals a WHERE a.session_id = s.id AND a.state = 'pending'),
 	(SELECT json_group_array(json(r.cost_json)) FROM runs r WHERE r.session_id = s.id AND r.cost_json IS NOT NULL)`
@@ -73,7 +75,7 @@ func scanSession(row scanner, more ...any) (Session, error) {
 	var created, updated int64
 	var costs string
 	err := row.Scan(append([]any{
-		&s.ID, &s.Title, &s.Summary, &s.Folder, &s.Provider, &s.Model, &s.Mode, &created, &updated,
+		&s.ID, &s.Title, &s.Summary, &s.Folder, &s.Provider, &s.Model, &s.Mode, &s.Role, &created, &updated,
 		&s.Archived, &s.Pinned, &s.HeadID, &s.OriginID, &s.State, &s.Waiting, &costs,
 	}, more...)...)
 	if err != nil {
@@ -109,9 +111,9 @@ func (s *Store) InsertSession(tx *Tx, session *Session) error {
 		session.UpdatedAt = session.CreatedAt
 	}
 	session.State = StateIdle
-	_, err := tx.Exec(`INSERT INTO sessions (id, created_at, updated_at, title, summary, folder, provider, model, mode, archived, pinned, origin_id)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`, session.ID, Millis(session.CreatedAt), Millis(session.UpdatedAt), session.Title, session.Summary,
-		session.Folder, session.Provider, session.Model, session.Mode, session.Archived, session.Pinned, session.OriginID)
+	_, err := tx.Exec(`INSERT INTO sessions (id, created_at, updated_at, title, summary, folder, provider, model, mode, role, archived, pinned, origin_id)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)`, session.ID, Millis(session.CreatedAt), Millis(session.UpdatedAt), session.Title, session.Summary,
+		session.Folder, session.Provider, session.Model, session.Mode, session.Role, session.Archived, session.Pinned, session.OriginID)
 	return err
 }
 
@@ -146,9 +148,9 @@ func (s *Store) UpdateSession(ctx context.Context, id string, p SessionPatch) (S
 	var session Session
 	err := s.Write(ctx, func(tx *Tx) error {
 		res, err := tx.Exec(`UPDATE sessions SET title = coalesce(?, title), summary = coalesce(?, summary), folder = coalesce(?, folder),
-			provider = coalesce(?, provider), model = coalesce(?, model), mode = coalesce(?, mode),
+			provider = coalesce(?, provider), model = coalesce(?, model), mode = coalesce(?, mode), role = coalesce(?, role),
 			archived = coalesce(?, archived), pinned = coalesce(?, pinned) WHERE id = ? AND discarded_at IS NULL`,
-			p.Title, p.Summary, p.Folder, p.Provider, p.Model, p.Mode, p.Archived, p.Pinned, id)
+			p.Title, p.Summary, p.Folder, p.Provider, p.Model, p.Mode, p.Role, p.Archived, p.Pinned, id)
 		if err := must(res, err, func() error { return errNotFound("session", id) }); err != nil {
 			return err
 		}
@@ -182,6 +184,7 @@ func (s *Store) deleteSession(tx *Tx, id string) error {
 		"DELETE FROM seeds WHERE session_id = ?",
 		"DELETE FROM queued WHERE session_id = ?",
 		"DELETE FROM mail WHERE session_id = ?",
+		"DELETE FROM grants WHERE session_id = ?",
 		"DELETE FROM messages WHERE session_id = ?",
 		"DELETE FROM runs WHERE session_id = ?",
 	} {

@@ -25,7 +25,8 @@ func koreanGrants() [][2]string {
 		// Giving and taking back.
 		{"This kind of step cannot be allowed beforehand. Nothing was decided.", "이 종류의 단계는 미리 허용할 수 없습니다. 아무것도 결정하지 않았습니다."},
 		{"Approve it once.", "한 번만 승인하세요."},
-		{"Use run or folder.", "run 또는 folder를 쓰세요."},
+		{"Use run, session or folder.", "run, session, folder 중에서 쓰세요."},
+		{"This request belongs to no conversation. Nothing was decided.", "이 요청은 어느 대화에도 속하지 않습니다. 아무것도 결정하지 않았습니다."},
 		{"This request belongs to no run. Nothing was decided.", "이 요청은 어느 실행에도 속하지 않습니다. 아무것도 결정하지 않았습니다."},
 		{"A kind of step is allowed for a minute at least and 30 days at most. Nothing was decided.", "한 종류의 단계는 1분에서 30일까지 허용할 수 있습니다. 아무것도 결정하지 않았습니다."},
 		{"This kind of step is no longer allowed beforehand.", "이 종류의 단계는 이제 미리 허용되지 않습니다."},

@@ -39,6 +39,7 @@ var koreanOf = sync.OnceValue(func() map[string]string {
 		koreanGrants(),
 		koreanIsolation(),
 		koreanTaint(),
+		koreanAccess(),
 	} {
 		for _, words := range part {
 			all[words[0]] = words[1]

@@ -19,6 +19,7 @@ type agentArgs struct {
 	Name     string `json:"name,omitempty" jsonschema:"for fork: two or three words that a person recognises it by"`
 	Folder   string `json:"folder,omitempty" jsonschema:"for fork: a folder inside yours; default yours"`
 	Profile  string `json:"profile,omitempty" jsonschema:"for fork: its rights, never more than yours; worker (the default) has files, commands and the web; operator may fork too"`
+	Role     string `json:"role,omitempty" jsonschema:"for fork: a role of the person, by its name; default yours. It gets no more than you have"`
 	Priority string `json:"priority,omitempty" jsonschema:"for fork: who goes first when many wait"`
 	ID       string `json:"id,omitempty" jsonschema:"which agent, as fork and list name it; for wait: empty for all that you forked"`
 	Text     string `json:"text,omitempty" jsonschema:"for message: what it should know; it reads it before its next step"`
@@ -63,7 +64,7 @@ func forkName(in agentArgs) string {
 func agentCall(ctx context.Context, h *kernel.Handle, in agentArgs) (agent.Result, error) {
 	switch in.Action {
 	case "fork":
-		f, err := h.Agents.Fork(ctx, kernel.Fork{Goal: in.Goal, Name: in.Name, Folder: in.Folder, Profile: in.Profile, Priority: in.Priority})
+		f, err := h.Agents.Fork(ctx, kernel.Fork{Goal: in.Goal, Name: in.Name, Folder: in.Folder, Profile: in.Profile, Role: in.Role, Priority: in.Priority})
 		if err != nil {
 			return agent.Result{}, err
 		}

@@ -26,7 +26,7 @@ type maker struct {
 }
 
 // makers are all tools, in the order in which they are offered.
-var makers = []maker{readMaker, writeMaker, editMaker, grepMaker, findMaker, lsMaker, execMaker, beginTaskMaker, agentMaker, a2aMaker, budgetMaker, resourceMaker}
+var makers = []maker{readMaker, writeMaker, editMaker, grepMaker, findMaker, lsMaker, execMaker, beginTaskMaker, agentMaker, a2aMaker, budgetMaker, resourceMaker, securityMaker}
 
 // New returns what a run may use, made from the run's own Handle. The goal is
 // not looked at while there are so few tools that all of them are offered.
@@ -52,7 +52,7 @@ func New(ctx context.Context, h *kernel.Handle, _ string) (agent.Toolset, error)
 func Catalogue() []kernel.ToolInfo {
 	out := make([]kernel.ToolInfo, len(makers))
 	for i, m := range makers {
-		out[i] = kernel.ToolInfo{Name: m.name, Description: m.about, Domain: m.domain, On: true}
+		out[i] = kernel.ToolInfo{Name: m.name, Description: m.about, Domain: m.domain, On: true, Calls: m.calls}
 	}
 	return out
 }

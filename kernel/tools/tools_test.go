@@ -133,7 +133,7 @@ func TestToolsWithoutTheRightToThemAreNotOffered(t *testing.T) {
 	for _, x := range guardian.Tools {
 		names = append(names, x.Name())
 	}
-	if got := strings.Join(names, " "); got != "read grep find ls resource" {
+	if got := strings.Join(names, " "); got != "read grep find ls resource security" {
 		t.Errorf("the guardian only looks: got %q", got)
 	}
 }

@@ -2,6 +2,52 @@
 
 import type { Transport } from './transport';
 
+/** AccessCheck asks what a subject would be allowed. */
+export interface AccessCheck {
+  /** by name; "" asks about the caller itself, the person about the role of new conversations */
+  role?: string;
+  /** execute_tool, access_path, network, fork, manage_agents or config_change */
+  action?: string;
+  /** the tool, or the path: absolute, with ~, or below the caller's folder */
+  resource?: string;
+}
+
+/**
+ * AccessDecision is the answer to an [AccessCheck]. Allowed means that no rule
+ * of the role and no denied path is against it: policy, mode and the person may
+ * still be.
+ */
+export interface AccessDecision {
+  allowed: boolean;
+  role: string;
+  action: string;
+  resource?: string;
+  /** that refuses */
+  rule?: string;
+  why?: string;
+  why_ko?: string;
+  /** where the person changes it */
+  change?: string;
+  change_ko?: string;
+}
+
+/**
+ * AccessSubject is what the caller may do at most: its capability space, its
+ * role, and what is denied to it.
+ */
+export interface AccessSubject {
+  /** user or agent */
+  kind: string;
+  name: string;
+  role?: RoleView;
+  /** rights by domain, as "exec": "RWX" */
+  space: Record<string, string>;
+  /** to all agents */
+  denied_paths: string[];
+  folder: string;
+  mode: string;
+}
+
 /** Action is what an audit entry is about. */
 export type Action = 'AgentSpawn' | 'AgentExit' | 'ToolCall' | 'ToolResult' | 'MemoryWrite' | 'MemoryRead' | 'ConfigChange' | 'SkillInstall' | 'CronTrigger' | 'GitCommit' | 'AccessDenied' | 'Other';
 
@@ -979,6 +1025,8 @@ export interface Fork {
   folder?: string;
   /** default worker; never wider than its parent's */
   profile?: string;
+  /** default its parent's; narrowed by it in any case */
+  role?: string;
   /** low, normal, high or critical; never above its parent's, and by default its parent's but at least normal */
   priority?: string;
   /** of its parent's provider; default its parent's */
@@ -1009,9 +1057,10 @@ export interface Grant {
   id: string;
   /** the request that it was made from */
   approval_id: string;
-  /** run or folder */
+  /** run, session or folder */
   scope: string;
   run_id?: string;
+  session_id?: string;
   kind: GrantKind;
   created_by: string;
   /** times have milliseconds */
@@ -1030,7 +1079,7 @@ export interface Grant {
 export interface GrantInput {
   /** of the request that was shown */
   hash?: string;
-  /** run, or folder: every run of the folder */
+  /** run, session: every run of the conversation, or folder: every run of the folder */
   scope?: string;
   /** how long a grant for the folder holds: 8 hours if 0, 30 days at most */
   minutes?: number;
@@ -1516,6 +1565,22 @@ export interface Origin {
   title: string;
 }
 
+/**
+ * Permissions are the rules that the person set for agents. They stand in
+ * config.toml.
+ */
+export interface Permissions {
+  /** of new conversations */
+  role: string;
+  roles: RoleView[];
+  /** with ~ for the home */
+  denied_paths: string[];
+  /** the narrowest first */
+  profiles: string[];
+  /** of config.toml */
+  path: string;
+}
+
 /** Policy says what agents may do on this machine. */
 export interface Policy {
   isolation: Isolation;
@@ -1564,6 +1629,8 @@ export interface Process {
   priority: string;
   /** its rights */
   profile: string;
+  /** what it may do at most */
+  role: string;
   turns: number;
   cost: Cost;
   folder: string;
@@ -1827,6 +1894,59 @@ export interface RestoreReport {
   took_ms: number;
 }
 
+/**
+ * Role is what the agents that have it may do at most: a profile, and what is
+ * taken from it. A list that is nil limits nothing; an empty one allows nothing.
+ * Paths are absolute and clean, and stand for all below them. The zero Role
+ * allows nothing.
+ */
+export interface Role {
+  name: string;
+  /** the rights that it begins with */
+  profile: string;
+  /** left out for every tool of the profile */
+  allowed_tools?: string[];
+  /** left out for every path that the folder and the person allow */
+  allowed_paths?: string[];
+  /** these win */
+  denied_paths?: string[];
+  /** the person may be asked for the network */
+  network_access: boolean;
+  /** as far as the profile can */
+  can_fork: boolean;
+  /** of a command; 0 is no limit of its own */
+  max_execution_time_secs: number;
+  /** of a command; 0 is no limit of its own */
+  max_memory_mb: number;
+}
+
+/** RoleView is a role as a face shows it; its paths have ~ for the home. */
+export interface RoleView {
+  name: string;
+  /** the rights that it begins with */
+  profile: string;
+  /** left out for every tool of the profile */
+  allowed_tools?: string[];
+  /** left out for every path that the folder and the person allow */
+  allowed_paths?: string[];
+  /** these win */
+  denied_paths?: string[];
+  /** the person may be asked for the network */
+  network_access: boolean;
+  /** as far as the profile can */
+  can_fork: boolean;
+  /** of a command; 0 is no limit of its own */
+  max_execution_time_secs: number;
+  /** of a command; 0 is no limit of its own */
+  max_memory_mb: number;
+  /** it cannot be deleted, only put back */
+  built_in: boolean;
+  /** a table of config.toml says something of it */
+  changed: boolean;
+  /** as "exec:RWX llm:X" */
+  rights: string;
+}
+
 /** RoomView is what came of making room in a model's window. */
 export interface RoomView {
   /** tokens */
@@ -1852,6 +1972,8 @@ export interface Run {
   name: string;
   state: RunState;
   profile: string;
+  /** what it may do at most, by name; its rules stand as they were when it began */
+  role: string;
   folder: string;
   provider: string;
   model: string;
@@ -2105,6 +2227,8 @@ export interface Session {
   provider: string;
   model: string;
   mode: string;
+  /** what its agents may do at most; "" is the configured one */
+  role: string;
   created_at: string;
   /** of its newest message */
   updated_at: string;
@@ -2134,6 +2258,7 @@ export interface SessionPatch {
   provider?: string;
   model?: string;
   mode?: string;
+  role?: string;
   archived?: boolean;
   pinned?: boolean;
 }
@@ -2360,6 +2485,8 @@ export interface Submit {
   model?: string;
   /** ask, guarded, autonomous (or auto) */
   mode?: string;
+  /** what the agent may do at most; "" keeps the conversation's, or the configured one */
+  role?: string;
   /** the face; default that of the caller */
   via?: string;
   /**
@@ -2655,7 +2782,7 @@ export interface StateAPI {
    */
   session(id: string): Promise<SessionView>;
   /**
-   * UpdateSession changes a conversation's title, folder, model or mode, or
+   * UpdateSession changes a conversation's title, folder, model, mode or role, or
    * archives it. Fields that are nil stay.
    */
   updateSession(id: string, p: SessionPatch): Promise<Session>;
@@ -2810,6 +2937,29 @@ export interface SecurityAPI {
   grant(approvalID: string, in_: GrantInput): Promise<Granted>;
   /** RevokeGrant takes a kind of step back: its next call asks. */
   revokeGrant(id: string): Promise<Grant>;
+  /** Permissions returns the roles and the denied paths. */
+  permissions(): Promise<Permissions>;
+  /** Subject says what the caller may do at most. */
+  subject(): Promise<AccessSubject>;
+  /** Check says what would be allowed. Nothing is done. */
+  check(in_: AccessCheck): Promise<AccessDecision>;
+  /**
+   * SetRole writes a role, a new one or in place of the one of this name. Runs
+   * that have begun keep theirs.
+   */
+  setRole(r: Role): Promise<Permissions>;
+  /**
+   * DeleteRole takes a role away. One of the built-in roles is put back as it was
+   * at first.
+   */
+  deleteRole(name: string): Promise<Permissions>;
+  /**
+   * DenyPath keeps a path, with all below it, from all agents, from their next
+   * step on. It need not exist.
+   */
+  denyPath(path: string): Promise<Permissions>;
+  /** AllowPath takes a path from the denied ones. */
+  allowPath(path: string): Promise<Permissions>;
   /** Approvals lists requests and what became of them, the newest first. */
   approvals(q: ApprovalQuery): Promise<Approval[]>;
   /** Approval returns one request. */
@@ -3200,6 +3350,13 @@ export function makeKernel(t: Transport): Kernel {
       proposeGrant: (approvalID) => t.call('security.proposeGrant', [approvalID]) as Promise<GrantProposal>,
       grant: (approvalID, in_) => t.call('security.grant', [approvalID, in_]) as Promise<Granted>,
       revokeGrant: (id) => t.call('security.revokeGrant', [id]) as Promise<Grant>,
+      permissions: () => t.call('security.permissions', []) as Promise<Permissions>,
+      subject: () => t.call('security.subject', []) as Promise<AccessSubject>,
+      check: (in_) => t.call('security.check', [in_]) as Promise<AccessDecision>,
+      setRole: (r) => t.call('security.setRole', [r]) as Promise<Permissions>,
+      deleteRole: (name) => t.call('security.deleteRole', [name]) as Promise<Permissions>,
+      denyPath: (path) => t.call('security.denyPath', [path]) as Promise<Permissions>,
+      allowPath: (path) => t.call('security.allowPath', [path]) as Promise<Permissions>,
       approvals: (q) => t.call('security.approvals', [q]) as Promise<Approval[]>,
       approval: (id) => t.call('security.approval', [id]) as Promise<Approval>,
       approve: (id, in_) => t.call('security.approve', [id, in_]) as Promise<Approval>,

@@ -17,6 +17,7 @@ const priorities = ['low', 'normal', 'high', 'critical'];
 function merged(p: Process | undefined, r: Run): Process {
 	const over = ended(r.state);
 	return {
+		role: r.role || r.profile,
 		...p,
 		id: r.id,
 		pid: r.pid,

@@ -10,6 +10,7 @@ export const LINES = 12;
 /** For how long a kind of step can be approved. */
 export const LENGTHS = {
 	run: { scope: 'run' },
+	session: { scope: 'session' },
 	hour: { scope: 'folder', minutes: 60 },
 	hours: { scope: 'folder', minutes: 8 * 60 },
 	month: { scope: 'folder', minutes: 30 * 24 * 60 },

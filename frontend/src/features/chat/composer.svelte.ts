@@ -31,6 +31,7 @@ export class Composer {
 	#looks = 0;
 	#folder = $state<string>();
 	#mode = $state<Mode>();
+	#role = $state<string>();
 	#model = $state.raw<{ provider: string; model: string }>();
 
 	#live: Live;
@@ -150,6 +151,16 @@ export class Composer {
 		await this.#patch({ folder: path });
 	}
 
+	/** role is what the agent may do at most, by the name of a role. */
+	get role(): string {
+		return this.#role ?? (this.session?.role || this.#live.setting('role') || 'operator');
+	}
+
+	async useRole(role: string): Promise<void> {
+		this.#role = role;
+		await this.#patch({ role });
+	}
+
 	async useMode(mode: Mode): Promise<void> {
 		this.#mode = mode;
 		await this.#patch({ mode });
@@ -160,7 +171,7 @@ export class Composer {
 		await this.#patch({ provider, model });
 	}
 
-	async #patch(p: { folder?: string; mode?: string; provider?: string; model?: string }): Promise<void> {
+	async #patch(p: { folder?: string; mode?: string; role?: string; provider?: string; model?: string }): Promise<void> {
 		if (!this.sessionID) return;
 		try {
 			await this.#live.sessions.update(this.sessionID, p);
@@ -168,7 +179,7 @@ export class Composer {
 			this.failure = failureOf(e);
 		}
 		// The chip shows what is in force, which may be changed elsewhere too, not what was wished.
-		this.#folder = this.#mode = this.#model = undefined;
+		this.#folder = this.#mode = this.#role = this.#model = undefined;
 	}
 
 	/** send hands the message over. It stays in the field until the kernel has it. */
@@ -185,6 +196,7 @@ export class Composer {
 			if (attached.length > 0) m.attachments = attached;
 			if (this.sessionID) m.session_id = this.sessionID;
 			else Object.assign(m, { folder: this.folder, mode: this.mode, provider: this.provider, model: this.model });
+			if (!this.sessionID && this.#role) m.role = this.#role;
 			const sent = await this.#kernel.agents.submit(m);
 			if (this.text === text) this.write('');
 			this.attachments.sent(attached);

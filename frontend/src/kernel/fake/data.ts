@@ -56,6 +56,7 @@ export const id = (kind: string) => `${kind}-${++serial}`;
 
 export function makeSession(s: Partial<Session> & { id: string; title: string }): Session {
 	return {
+		role: '',
 		summary: '',
 		folder: '/home/minji/Downloads',
 		provider: 'ollama',
@@ -76,6 +77,7 @@ export function makeSession(s: Partial<Session> & { id: string; title: string })
 
 export function makeRun(r: Partial<Run> & { id: string; session_id: string; text: string }): Run {
 	return {
+		role: 'operator',
 		pid: 7,
 		parent_id: '',
 		after_id: '',
@@ -901,6 +903,7 @@ export function makeWorld(speech: Speech, first: boolean): World {
 			schema: limits.map(([key, value]) => ({ key, type: 'int', default: value, description: '' })),
 			values: {
 				mode: 'guarded',
+				role: 'operator',
 				folder: '/home/minji/Oxios',
 				language: speech,
 				theme: 'auto',

@@ -18,6 +18,7 @@ import type {
 	UndoInput,
 	UndoPlan,
 	UndoQuery,
+	Role,
 } from '../api.gen';
 import { Failure, type Event, type Link, type Transport } from '../transport';
 import { agentsScene, FakeAgents, manyAgents } from './agents';
@@ -40,6 +41,7 @@ import {
 import { FakeInbox, foundScene, manyEnds } from './inbox';
 import { setFallbacks } from './fallbacks';
 import { FakeUndo } from './undo';
+import { FakeAccess } from './access';
 import { FakeGrants } from './grants';
 import { FakeLabels } from './taint';
 import { costCalls, limitScene } from './costs';
@@ -94,6 +96,7 @@ export class FakeTransport implements Transport {
 	#bare = false;
 	#grants = new FakeGrants();
 	#labels = new FakeLabels(() => this.world);
+	#access = new FakeAccess(() => this.world.config.values.role ?? 'operator');
 	#answered = new Map<string, (a: Approval) => void>();
 	#discarded = new Map<string, Session>();
 	#storage = makeStorage();
@@ -431,6 +434,11 @@ export class FakeTransport implements Transport {
 			return { grant, approval: this.#decide(this.#approval(aid), { state: 'approved', scope: 'once' }) };
 		},
 		'security.revokeGrant': (gid: string) => this.#grants.revoke(gid),
+		'security.permissions': () => this.#access.all(),
+		'security.setRole': (role: Role) => this.#access.set(role),
+		'security.deleteRole': (name: string) => this.#access.remove(name),
+		'security.denyPath': (path: string) => this.#access.deny(path),
+		'security.allowPath': (path: string) => this.#access.allow(path),
 		'security.policy': () => ({ ...this.world.policy, mode: this.world.config.values.mode }),
 		'security.tools': () => this.world.tools,
 		'security.setTool': (name: string, on: boolean) => {

@@ -5,6 +5,7 @@ import { branches } from './branches.en';
 import { data } from './data.en';
 import { frame } from './frame.en';
 import { inbox } from './inbox.en';
+import { access } from './access.en';
 import { grants } from './grants.en';
 import { limits } from './limits.en';
 import { undo } from './undo.en';
@@ -30,6 +31,7 @@ export const en = {
 	...data,
 	...frame,
 	...inbox,
+	...access,
 	...grants,
 	...limits,
 	undo,

@@ -6,6 +6,7 @@ import { data } from './data.ko';
 import type { Dictionary } from './en';
 import { frame } from './frame.ko';
 import { inbox } from './inbox.ko';
+import { access } from './access.ko';
 import { grants } from './grants.ko';
 import { limits } from './limits.ko';
 import { undo } from './undo.ko';
@@ -24,6 +25,7 @@ export const ko: Dictionary = {
 	...data,
 	...frame,
 	...inbox,
+	...access,
 	...grants,
 	...limits,
 	undo,

@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"oxios/kernel"
+)
+
+func (c *console) permissionsCommand() *cobra.Command {
+	return c.group("permissions", "What agents may do at most: roles, and paths that are kept from them", "에이전트가 최대한 할 수 있는 일: 역할과 접근 금지 경로",
+		c.permissionsShow(),
+		c.permissionsPath("deny", "Keep a path, with all below it, from all agents", "경로와 그 아래를 모든 에이전트에게 막습니다", "kept from all agents.", "모든 에이전트에게 막았습니다.",
+			func(ctx context.Context, l *link, path string) (kernel.Permissions, error) {
+				return l.Security.DenyPath(ctx, path)
+			}),
+		c.permissionsPath("allow", "Take a path from those that are kept from agents", "막아 둔 경로를 풉니다", "no longer kept from agents.", "더 이상 막지 않습니다.",
+			func(ctx context.Context, l *link, path string) (kernel.Permissions, error) {
+				return l.Security.AllowPath(ctx, path)
+			}),
+		c.permissionsCheck(),
+		c.group("roles", "What agents that have a role may do at most", "역할을 가진 에이전트가 최대한 할 수 있는 일",
+			c.rolesList(), c.rolesShow(), c.rolesSet(), c.rolesDelete()))
+}
+
+func (c *console) permissionsShow() *cobra.Command {
+	return c.withJSON(&cobra.Command{
+		Use: "show", Short: c.t("Show the rules for agents", "에이전트 규칙을 봅니다"), Args: c.args(0, 0),
+		RunE: c.linked(func(ctx context.Context, l *link, _ []string) error {
+			p, err := l.Security.Permissions(ctx)
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return c.writeJSON(p)
+			}
+			c.printf("%s %s", c.t("Role of new conversations:", "새 대화의 역할:"), p.Role)
+			if len(p.DeniedPaths) == 0 {
+				c.printf("%s", c.t("No path is kept from agents beside those that never are touched.", "항상 건드리지 않는 곳 외에 막아 둔 경로가 없습니다."))
+			}
+			for _, path := range p.DeniedPaths {
+				c.printf("%s %s", c.t("Kept from agents:", "막아 둔 경로:"), oneLine(path))
+			}
+			for _, r := range p.Roles {
+				if r.Changed {
+					c.printf("%s %s: %s", c.t("Role", "역할"), r.Name, oneLine(c.roleSummary(r)))
+				}
+			}
+			c.printf("%s %s", c.t("They stand in", "파일:"), p.Path)
+			return nil
+		}),
+	})
+}
+
+func (c *console) permissionsPath(use, en, ko, doneEN, doneKO string, do func(context.Context, *link, string) (kernel.Permissions, error)) *cobra.Command {
+	return c.withJSON(&cobra.Command{
+		Use: use + " PATH", Short: c.t(en, ko), Args: c.args(1, 1),
+		Example: "  oxios permissions " + use + " ~/taxes",
+		RunE: c.linked(func(ctx context.Context, l *link, args []string) error {
+			path, err := c.fullPath(args[0])
+			if err != nil {
+				return err
+			}
+			p, err := do(ctx, l, path)
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return c.writeJSON(p)
+			}
+			c.printf("%s: %s", oneLine(args[0]), c.t(doneEN, doneKO))
+			return nil
+		}),
+	})
+}
+
+// fullPath is a path as the person means it where they are; the kernel works
+// elsewhere.
+func (c *console) fullPath(path string) (string, error) {
+	if filepath.IsAbs(path) || path == "~" || strings.HasPrefix(path, "~/") {
+		return path, nil
+	}
+	return c.workFolder(path)
+}
+
+func (c *console) permissionsCheck() *cobra.Command {
+	var role string
+	cmd := &cobra.Command{
+		Use: "check ACTION [RESOURCE]", Short: c.t("Say what the rules would allow; nothing is done", "규칙이 허용하는지 봅니다. 아무것도 하지 않습니다"), Args: c.args(1, 2),
+		Long: c.t("Says whether a rule of the role, or a denied path, is against something: execute_tool TOOL, access_path PATH, network, fork,\nmanage_agents or config_change. The folder, the mode and your approvals decide what is left. Exit code 1 when it is refused.",
+			"역할의 규칙이나 금지된 경로가 막는지 봅니다: execute_tool 도구, access_path 경로, network, fork, manage_agents, config_change.\n나머지는 폴더, 모드, 승인이 정합니다. 거부되면 종료 코드는 1입니다."),
+		Example: "  oxios permissions check access_path ~/taxes\n  oxios permissions check fork --role worker",
+		RunE: c.linked(func(ctx context.Context, l *link, args []string) error {
+			in := kernel.AccessCheck{Role: role, Action: args[0]}
+			if len(args) > 1 {
+				in.Resource = args[1]
+			}
+			if in.Action == "access_path" {
+				path, err := c.fullPath(in.Resource)
+				if err != nil {
+					return err
+				}
+				in.Resource = path
+			}
+			d, err := l.Security.Check(ctx, in)
+			if err != nil {
+				return err
+			}
+			switch {
+			case c.json:
+				if err := c.writeJSON(d); err != nil {
+					return err
+				}
+			case d.Allowed:
+				c.printf(c.t("Allowed by the rules of the role %s.", "%s 역할의 규칙이 허용합니다."), d.Role)
+			default:
+				c.printf(c.t("Refused by %s: %s.", "%s이(가) 거부합니다: %s."), d.Rule, c.either(d.Why, d.WhyKO))
+				c.printf("%s %s", c.t("Changed here:", "바꾸는 곳:"), c.either(d.Change, d.ChangeKO))
+			}
+			if !d.Allowed {
+				return exits(exitFailed)
+			}
+			return nil
+		}),
+	}
+	cmd.Flags().StringVar(&role, "role", "", c.t("ask about this `role`", "이 `역할`에 대해 묻습니다"))
+	return c.withJSON(cmd)
+}

@@ -1,0 +1,123 @@
+// Permissions on the real kernel: a path that is kept from agents, a role, and a kind of step that is approved and taken back.
+import AxeBuilder from '@axe-core/playwright';
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { begin, binary, oxios, visit } from './oxios.mjs';
+import { browser } from './serve.mjs';
+
+const skip = binary ? false : 'OXIOS_BIN names no binary';
+const script = join(dirname(fileURLToPath(import.meta.url)), 'testdata', 'permissions.toml');
+let o, chrome, page, errors;
+
+const at = (name) => join(o.folder, name);
+const dialog = () => page.getByRole('dialog');
+/** said is a text of the conversation; it is told to screen readers besides. */
+const said = (text) => page.getByRole('log', { name: 'Conversation' }).getByText(text).first();
+const button = (name, options) => page.getByRole('button', { name, exact: true, ...options });
+
+async function permissions() {
+	await page.keyboard.press('Control+Comma');
+	await page.locator('aside nav button[data-section=permissions]').click();
+	await page.getByRole('heading', { name: 'You approved' }).waitFor();
+}
+
+async function say(text) {
+	await page.keyboard.press('Control+KeyN');
+	const message = page.getByRole('textbox', { name: 'Message', exact: true });
+	await message.fill(text);
+	await message.press('Enter');
+}
+
+async function axe() {
+	const { violations } = await new AxeBuilder({ page }).analyze();
+	assert.deepEqual(
+		violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.html.slice(0, 160)}`)),
+		[],
+	);
+}
+
+describe('permissions', { skip }, () => {
+	before(async () => {
+		o = await oxios(script);
+		mkdirSync(at('taxes'), { recursive: true });
+		writeFileSync(at('taxes/2026.txt'), 'income 12\n');
+		chrome = await browser();
+		({ page, errors } = await visit(chrome, await o.serve()));
+		await begin(page);
+	});
+	after(async () => {
+		await chrome?.close();
+		await o?.end();
+	});
+	afterEach(() => assert.deepEqual(errors, [], 'errors in the page'));
+
+	it('keeps a path from agents, in a sentence that names the rule, until it is taken from the list', async () => {
+		await permissions();
+		await button('Add').click();
+		await dialog().getByRole('textbox', { name: 'Path' }).fill(at('taxes'));
+		await axe();
+		await dialog().getByRole('button', { name: 'Keep from agents' }).click();
+		await dialog().waitFor({ state: 'hidden' });
+		await button('No longer keep ~/work/taxes from agents').waitFor();
+		await axe();
+
+		await say('Read taxes/2026.txt');
+		await said(/What came of taxes\/2026\.txt: .*Refused by a rule of the person: denied_paths keeps/).waitFor();
+		assert.equal(await page.getByText('income 12').count(), 0);
+
+		await permissions();
+		await button('No longer keep ~/work/taxes from agents').click();
+		await button('No longer keep ~/work/taxes from agents').waitFor({ state: 'detached' });
+		await say('Read taxes/2026.txt');
+		await said(/What came of taxes\/2026\.txt: .*income 12/).waitFor();
+	});
+
+	it('makes a role, which holds the conversation that starts with it', async () => {
+		await permissions();
+		await button('Add a role').click();
+		await dialog().getByRole('textbox', { name: 'Name' }).fill('lister');
+		await dialog().getByRole('switch', { name: 'Only some tools' }).click();
+		await dialog().getByRole('checkbox', { name: 'ls', exact: true }).check();
+		await axe();
+		await dialog().getByRole('button', { name: 'Save the role' }).click();
+		await dialog().waitFor({ state: 'hidden' });
+		await page.getByText('tools: ls', { exact: true }).waitFor();
+
+		await page.keyboard.press('Control+KeyN');
+		await button(/^Permission mode/, { exact: false }).click();
+		await page.getByRole('menuitem', { name: /role lister/ }).click();
+		const message = page.getByRole('textbox', { name: 'Message', exact: true });
+		await message.fill('Read taxes/2026.txt');
+		await message.press('Enter');
+		await said(/What came of taxes\/2026\.txt: .*There is no tool "read"/).waitFor();
+		assert.equal(await page.getByText('income 12').count(), 0);
+		const { out } = await o.cli('ps', '--all', '--json');
+		assert.equal(JSON.parse(out)[0].role, 'lister');
+	});
+
+	it('asks once for a kind of step, and again when it is taken back', async () => {
+		await say('Make one');
+		await button('This kind…').click();
+		await page.getByText('mkdir *').first().waitFor();
+		await page.getByRole('radio', { name: '1 hour' }).click();
+		await button('Approve this kind').click();
+		await said('one was asked for.').waitFor();
+		assert.ok(existsSync(at('one')));
+
+		await say('Make two');
+		await said('two was asked for.').waitFor();
+		assert.ok(existsSync(at('two')));
+
+		await permissions();
+		const revoke = button('Revoke mkdir *');
+		await revoke.click();
+		await revoke.waitFor({ state: 'detached' });
+		await say('Make three');
+		await button('This kind…').waitFor();
+		assert.equal(existsSync(at('three')), false);
+		await page.keyboard.press('Escape');
+	});
+});

@@ -1,0 +1,89 @@
+import type { KernelError, Permissions, Role, RoleView } from '../api.gen';
+import { Failure } from '../transport';
+
+const no = (code: string, message: string, hint = '') => new Failure({ code, message, hint } as KernelError);
+const profiles = ['worker', 'standard', 'operator', 'supervisor'];
+const rights: Record<string, string> = {
+	worker: 'browser:RWX exec:RWX knowledge:RW',
+	standard: 'browser:RWX exec:RWX knowledge:RW memory:R',
+	operator: 'a2a:RWX agents:RWX browser:RWX exec:RWX knowledge:RW memory:RW',
+	supervisor: 'a2a:RWX agents:RWX budget:RW cron:RWX exec:RWX security:RW',
+};
+
+const builtIn = (name: string): RoleView => ({
+	name,
+	profile: name,
+	network_access: true,
+	can_fork: true,
+	max_execution_time_secs: 0,
+	max_memory_mb: 0,
+	built_in: true,
+	changed: false,
+	rights: rights[name] ?? '',
+});
+
+/** FakeAccess keeps the roles and the denied paths of the fake kernel. */
+export class FakeAccess {
+	#roles: RoleView[] = [
+		...profiles.map(builtIn),
+		{
+			...builtIn('standard'),
+			name: 'reviewer',
+			allowed_tools: ['read', 'grep', 'find', 'ls'],
+			network_access: false,
+			max_execution_time_secs: 60,
+			built_in: false,
+			changed: true,
+		},
+	];
+	#denied = ['~/taxes', '~/Documents/contracts'];
+	#default: () => string;
+
+	constructor(role: () => string) {
+		this.#default = role;
+	}
+
+	all(): Permissions {
+		return {
+			role: this.#default(),
+			roles: this.#roles,
+			denied_paths: this.#denied,
+			profiles,
+			path: '~/.oxios/config.toml',
+		};
+	}
+
+	set(role: Role): Permissions {
+		if (!/^[\w-]{1,40}$/.test(role.name))
+			throw no('invalid', `"${role.name}" is no name for a role: it is of letters, digits, - and _.`);
+		const view: RoleView = {
+			...role,
+			built_in: profiles.includes(role.name),
+			changed: true,
+			rights: rights[role.profile] ?? '',
+		};
+		this.#roles = this.#roles.some((r) => r.name === role.name)
+			? this.#roles.map((r) => (r.name === role.name ? view : r))
+			: [...this.#roles, view];
+		return this.all();
+	}
+
+	remove(name: string): Permissions {
+		this.#roles = profiles.includes(name)
+			? this.#roles.map((r) => (r.name === name ? builtIn(name) : r))
+			: this.#roles.filter((r) => r.name !== name);
+		return this.all();
+	}
+
+	deny(path: string): Permissions {
+		if (path === '~' || path === '/')
+			throw no('invalid', `denied_paths has "${path}", which holds everything: agents could do nothing.`);
+		this.#denied = [...this.#denied.filter((p) => p !== path), path];
+		return this.all();
+	}
+
+	allow(path: string): Permissions {
+		this.#denied = this.#denied.filter((p) => p !== path);
+		return this.all();
+	}
+}

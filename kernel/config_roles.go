@@ -1,0 +1,346 @@
+package kernel
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"oxios/kernel/security"
+	"oxios/kernel/sys"
+)
+
+// RoleConfig is one [roles.NAME] table of config.toml. What is left out limits
+// nothing; an empty list allows nothing.
+type RoleConfig struct {
+	Profile              string   `toml:"profile" json:"profile"`
+	AllowedTools         []string `toml:"allowed_tools" json:"allowed_tools,omitzero"`
+	AllowedPaths         []string `toml:"allowed_paths" json:"allowed_paths,omitzero"`
+	DeniedPaths          []string `toml:"denied_paths" json:"denied_paths,omitzero"`
+	NetworkAccess        *bool    `toml:"network_access" json:"network_access,omitempty"`
+	CanFork              *bool    `toml:"can_fork" json:"can_fork,omitempty"`
+	MaxExecutionTimeSecs int      `toml:"max_execution_time_secs" json:"max_execution_time_secs,omitempty"`
+	MaxMemoryMB          int      `toml:"max_memory_mb" json:"max_memory_mb,omitempty"`
+}
+
+// role makes the role of a table; one of a profile's name begins with it.
+func (rc RoleConfig) role(name string) security.Role {
+	r := security.BuiltInRole(rc.Profile)
+	if rc.Profile == "" && slices.Contains(security.ProfileNames(), name) {
+		r.Profile = name
+	}
+	r.Name, r.AllowedTools, r.AllowedPaths, r.DeniedPaths = name, rc.AllowedTools, expandAll(rc.AllowedPaths), expandAll(rc.DeniedPaths)
+	r.MaxExecutionTimeSecs, r.MaxMemoryMB = rc.MaxExecutionTimeSecs, rc.MaxMemoryMB
+	if rc.NetworkAccess != nil {
+		r.NetworkAccess = *rc.NetworkAccess
+	}
+	if rc.CanFork != nil {
+		r.CanFork = *rc.CanFork
+	}
+	return r
+}
+
+// tableOf is role the other way around: only what the role takes away is written.
+func tableOf(r security.Role) RoleConfig {
+	rc := RoleConfig{
+		Profile: r.Profile, AllowedTools: r.AllowedTools, AllowedPaths: shortenAll(r.AllowedPaths), DeniedPaths: shortenAll(r.DeniedPaths),
+		MaxExecutionTimeSecs: r.MaxExecutionTimeSecs, MaxMemoryMB: r.MaxMemoryMB,
+	}
+	if len(rc.DeniedPaths) == 0 {
+		rc.DeniedPaths = nil
+	}
+	no := false
+	if !r.NetworkAccess {
+		rc.NetworkAccess = &no
+	}
+	if !r.CanFork {
+		rc.CanFork = &no
+	}
+	return rc
+}
+
+func expandAll(paths []string) []string { return mapAll(paths, expandHome) }
+
+func shortenAll(paths []string) []string { return mapAll(paths, shortenHome) }
+
+// mapAll keeps the difference between no list and an empty one.
+func mapAll(list []string, fn func(string) string) []string {
+	if list == nil {
+		return nil
+	}
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = fn(s)
+	}
+	return out
+}
+
+// deniedPaths are absolute.
+func (c Config) deniedPaths() []string { return expandAll(c.DeniedPaths) }
+
+// roles are the built-in ones, as the person changed them, and those of the
+// person by name.
+func (c Config) roles() []security.Role {
+	var out []security.Role
+	for _, name := range security.ProfileNames() {
+		out = append(out, c.Roles[name].role(name))
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Roles)) {
+		if !slices.Contains(security.ProfileNames(), name) {
+			out = append(out, c.Roles[name].role(name))
+		}
+	}
+	return out
+}
+
+// validateRoles says which role or which denied path cannot be meant.
+func (c Config) validateRoles() error {
+	if err := checkPaths("denied_paths", c.DeniedPaths); err != nil {
+		return err
+	}
+	for name, rc := range c.Roles {
+		if err := cmpErr(checkPaths("allowed_paths", rc.AllowedPaths), checkPaths("denied_paths", rc.DeniedPaths), security.CheckRole(rc.role(name))); err != nil {
+			return err
+		}
+	}
+	if !slices.ContainsFunc(c.roles(), func(r security.Role) bool { return r.Name == c.Role }) {
+		return sys.Errorf(sys.CodeInvalid, "role is %q, but there is no role of this name", c.Role)
+	}
+	return nil
+}
+
+// cmpErr is the first error.
+func cmpErr(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkPaths(key string, paths []string) error {
+	for _, p := range paths {
+		abs := expandHome(p)
+		switch {
+		case p == "" || !filepath.IsAbs(abs) || strings.ContainsRune(p, 0):
+			return sys.Errorf(sys.CodeInvalid, "%s has %q, but a path begins with ~ or is absolute", key, p)
+		case key == "denied_paths" && tooWide(abs) != nil:
+			return sys.Errorf(sys.CodeInvalid, "%s has %q, which holds everything: agents could do nothing", key, p)
+		}
+	}
+	return nil
+}
+
+// roleOf returns a role by its name, "" being that of new conversations.
+func (k *Kernel) roleOf(name string) (security.Role, error) {
+	cfg := k.config.get()
+	if name == "" {
+		name = cfg.Role
+	}
+	for _, r := range cfg.roles() {
+		if r.Name == name {
+			return r, nil
+		}
+	}
+	return security.Role{}, sys.Errorf(sys.CodeNotFound, "There is no role %q. Nothing was done.", name).WithHint("`oxios permissions roles list` shows them; choose another one.")
+}
+
+// rulesText keeps a role as it is when a run begins.
+func rulesText(r security.Role) string {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return "{}" // the zero role allows nothing
+	}
+	return string(raw)
+}
+
+// rulesOf returns the role that a run began with. What cannot be read allows
+// nothing.
+func rulesOf(run Run) security.Role {
+	if run.Rules == "" {
+		return security.BuiltInRole(run.Profile)
+	}
+	var r security.Role
+	if json.Unmarshal([]byte(run.Rules), &r) != nil {
+		return security.Role{Name: run.Role}
+	}
+	return r
+}
+
+// forkRole is what a fork may do: what was asked for it, and no more than its
+// parent.
+func (k *Kernel) forkRole(parent Run, f Fork) (security.Role, error) {
+	profile := f.Profile
+	if profile != "" {
+		if _, err := security.Profile(profile); err != nil {
+			return security.Role{}, err
+		}
+	}
+	own := rulesOf(parent)
+	switch {
+	case f.Role == "" && profile == "":
+		profile = security.ProfileWorker
+	case profile == "":
+		profile = parent.Profile
+	}
+	asked, err := k.roleOf(orText(f.Role, profile))
+	if err != nil {
+		return security.Role{}, err
+	}
+	if asked.Profile, err = security.Narrower(asked.Profile, profile); err != nil {
+		return security.Role{}, err
+	}
+	return own.Narrow(asked), nil
+}
+
+func orText(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// change rewrites config.toml with edit, and refuses what would change more of
+// it than want does.
+func (f *configFile) change(edit func(raw []byte) ([]byte, error), want func(*Config)) error {
+	f.mu.Lock()
+	problem, next := f.problem, f.config
+	f.mu.Unlock()
+	if problem != nil {
+		return sys.Errorf(sys.CodeConflict, "config.toml has an error, so nothing was changed. %s", sys.Words{EN: problem.Message, KO: problem.MessageKO}).WithHint("%s", sys.Words{EN: problem.Hint, KO: problem.HintKO})
+	}
+	raw, err := os.ReadFile(f.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return sys.Errorf(sys.CodeUnavailable, "config.toml cannot be read: %w.", err)
+	}
+	want(&next)
+	if err := next.validate(); err != nil {
+		return sys.Errorf(sys.CodeInvalid, "%s. Nothing was changed.", sys.TextOf(err))
+	}
+	changed, err := edit(raw)
+	if err != nil {
+		return err
+	}
+	got, perr := parseConfig(changed)
+	if perr != nil || !reflect.DeepEqual(got.DeniedPaths, next.DeniedPaths) || !sameRoles(got.Roles, next.Roles) {
+		return sys.Errorf(sys.CodeConflict, "config.toml is written in a way that Oxios does not change by itself. Nothing was changed.").
+			WithHint("Change it in an editor: denied_paths, and a table [roles.NAME] for each role; it is read again by itself.")
+	}
+	if err := security.WriteFileAtomic(f.path, changed, 0o600); err != nil {
+		return sys.Errorf(sys.CodeUnavailable, "config.toml cannot be written: %w. Nothing was changed.", err)
+	}
+	return f.load()
+}
+
+func sameRoles(a, b map[string]RoleConfig) bool {
+	return maps.EqualFunc(a, b, func(x, y RoleConfig) bool { return reflect.DeepEqual(x, y) })
+}
+
+// setList writes a list of the head of config.toml, which may stand over
+// several lines; an empty one is taken out.
+func setList(raw []byte, key string, list []string) ([]byte, error) {
+	text := []byte(nil)
+	if len(list) > 0 {
+		out, err := toml.Marshal(map[string]any{key: list})
+		if err != nil {
+			return nil, err
+		}
+		text = out
+	}
+	head, tables := raw, []byte(nil)
+	if m := tablePattern().FindIndex(raw); m != nil {
+		head, tables = raw[:m[0]], raw[m[0]:]
+	}
+	if at := linePattern(key).FindIndex(head); at != nil {
+		end := valueEnd(head, at[0])
+		return slices.Concat(head[:at[0]], text, head[end:], tables), nil
+	}
+	if len(head) > 0 && !bytes.HasSuffix(head, []byte("\n")) {
+		head = append(slices.Clone(head), '\n')
+	}
+	return slices.Concat(head, text, tables), nil
+}
+
+// valueEnd is where the lines of the setting that begins at start end: as many
+// of them as make sense together.
+func valueEnd(raw []byte, start int) int {
+	for end := start; end < len(raw); {
+		if n := bytes.IndexByte(raw[end:], '\n'); n >= 0 {
+			end += n + 1
+		} else {
+			end = len(raw)
+		}
+		var v map[string]any
+		if toml.Unmarshal(raw[start:end], &v) == nil {
+			return end
+		}
+	}
+	return len(raw)
+}
+
+// setTable writes the table of a role in place of the one that is there, or
+// behind everything; nil takes it out. Comments inside the table go with it.
+func setTable(raw []byte, name string, rc *RoleConfig) ([]byte, error) {
+	text := []byte(nil)
+	if rc != nil {
+		values := map[string]any{}
+		for i, v := 0, reflect.ValueOf(*rc); i < v.NumField(); i++ {
+			if f := v.Field(i); !f.IsZero() {
+				values[v.Type().Field(i).Tag.Get("toml")] = f.Interface()
+			}
+		}
+		out, err := toml.Marshal(map[string]any{"roles": map[string]any{name: values}})
+		if err != nil {
+			return nil, err
+		}
+		text = bytes.TrimPrefix(out, []byte("[roles]\n"))
+	}
+	at := tableStart(raw, name)
+	if at < 0 {
+		if len(raw) > 0 && !bytes.HasSuffix(raw, []byte("\n")) {
+			raw = append(slices.Clone(raw), '\n')
+		}
+		if len(raw) > 0 && len(text) > 0 {
+			text = append([]byte("\n"), text...)
+		}
+		return slices.Concat(raw, text), nil
+	}
+	end := len(raw)
+	if n := bytes.IndexByte(raw[at:], '\n'); n >= 0 {
+		if m := tablePattern().FindIndex(raw[at+n+1:]); m != nil {
+			end = at + n + 1 + m[0]
+		}
+	}
+	if len(text) > 0 && end < len(raw) {
+		text = append(text, '\n')
+	}
+	return slices.Concat(raw[:at], text, raw[end:]), nil
+}
+
+// tableStart is where the header of a role's table stands; -1 without one.
+func tableStart(raw []byte, name string) int {
+	at := 0
+	for line := range bytes.Lines(raw) {
+		head := strings.Map(func(r rune) rune {
+			if strings.ContainsRune(" \t\"'", r) {
+				return -1
+			}
+			return r
+		}, string(line))
+		head, _, _ = strings.Cut(head, "#")
+		if strings.TrimSpace(head) == "[roles."+name+"]" {
+			return at
+		}
+		at += len(line)
+	}
+	return -1
+}
