@@ -65,9 +65,9 @@ var mayImport = map[string][]string{
 	},
 
 	// 7: what stands on the facade
-	"kernel/tools":      {"kernel", "kernel/sys", "kernel/agent"},
+	"kernel/tools":           {"kernel", "kernel/sys", "kernel/agent"},
 	"kernel/kerneltest/disk": {},
-	"kernel/kerneltest": {"kernel", "kernel/sys", "kernel/agent", "kernel/tools", "kernel/demo"},
+	"kernel/kerneltest":      {"kernel", "kernel/sys", "kernel/agent", "kernel/tools", "kernel/demo"},
 
 	// 8: the faces
 	"app/remote":  {"kernel", "kernel/sys"},
