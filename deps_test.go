@@ -65,8 +65,9 @@ var mayImport = map[string][]string{
 	},
 
 	// 7: what stands on the facade
-	"kernel/tools":      {"kernel", "kernel/sys", "kernel/agent"},
-	"kernel/kerneltest": {"kernel", "kernel/sys", "kernel/agent", "kernel/tools", "kernel/demo"},
+	"kernel/tools":           {"kernel", "kernel/sys", "kernel/agent"},
+	"kernel/kerneltest/disk": {},
+	"kernel/kerneltest":      {"kernel", "kernel/sys", "kernel/agent", "kernel/tools", "kernel/demo"},
 
 	// 8: the faces
 	"app/remote":  {"kernel", "kernel/sys"},

@@ -125,6 +125,9 @@ func (k *Kernel) inspect(ctx context.Context, whole bool) {
 		after[kind] = *f
 	}
 	k.recordFindings(ctx, before, after)
+	if after[FindingAudit].Kind == "" && after[FindingWitness].Kind == "" {
+		k.keepDays(ctx)
+	}
 	g.mu.Lock()
 	g.findings = after
 	if whole {

@@ -118,6 +118,8 @@ type Kernel struct {
 	recorded   func() error // waits until the start is in the audit chain
 	checked    checked      // and when, and how far it came
 	statusDue  chan struct{}
+	diskDue    chan struct{}             // the disk takes nothing, or takes writes again
+	disk       atomic.Pointer[sys.Error] // why nothing can be written; nil while it can
 	sleepDue   chan struct{}             // who works may have changed
 	trouble    atomic.Pointer[sys.Error] // what a person should know, in Status
 	page       atomic.Pointer[func() string]
@@ -145,6 +147,7 @@ func (k *Kernel) Run(ctx context.Context) error {
 	g.Go(func() error { return k.watchStatus(ctx) })
 	g.Go(func() error { return k.holdOffSleep(ctx) })
 	g.Go(func() error { return k.writeEnds(ctx) })
+	g.Go(func() error { return k.watchDisk(ctx) })
 	g.Go(func() error { return k.probe(ctx) })
 	g.Go(func() error { return k.monitor.Run(ctx) })
 	g.Go(func() error { return k.keepGuard(ctx) })

@@ -19,11 +19,17 @@ func TestMain(m *testing.M) {
 	if os.Getenv("OXIOS_CRASH_HOME") != "" {
 		crashing()
 	}
+	if powered != nil && os.Getenv("OXIOS_POWER_HOME") != "" {
+		powered()
+	}
 	if os.Getenv("OXIOS_STREAMING") != "" {
 		streaming()
 	}
 	kerneltest.Main(m)
 }
+
+// powered is a life whose disk is watched, where that can be done.
+var powered func()
 
 func open(t *testing.T, o ...kerneltest.Option) *kerneltest.Kernel {
 	t.Helper()

@@ -46,7 +46,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	if err := makeHome(o.Home); err != nil {
 		return nil, err
 	}
-	k := &Kernel{opts: o, log: o.Log, clock: o.Clock, statusDue: make(chan struct{}, 1), sleepDue: make(chan struct{}, 1), ready: make(chan struct{})}
+	k := &Kernel{opts: o, log: o.Log, clock: o.Clock, statusDue: make(chan struct{}, 1), diskDue: make(chan struct{}, 1), sleepDue: make(chan struct{}, 1), ready: make(chan struct{})}
 	k.background, k.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
@@ -70,7 +70,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 		return nil, err
 	}
 	cfg := k.config.get()
-	if k.store, err = store.Open(ctx, filepath.Join(o.Home, "oxios.db"), store.Options{Clock: o.Clock, Log: o.Log, Durable: o.Durable}); err != nil {
+	if k.store, err = store.Open(ctx, filepath.Join(o.Home, "oxios.db"), store.Options{Clock: o.Clock, Log: o.Log, Durable: o.Durable, Health: k.diskHealth}); err != nil {
 		return nil, err
 	}
 	undo = append(undo, func() { _ = k.store.Close() })

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -318,8 +319,8 @@ func (w *watched) later(ctx context.Context) {
 }
 
 // kept adds the content that the indexes of folders name, and forgets those of
-// folders in which nothing was done for long.
-func (u *undos) kept(wanted map[string]bool, old time.Time) error {
+// folders in which nothing was done for long, sooner where no run changed anything.
+func (u *undos) kept(wanted map[string]bool, old time.Time, changed map[string]bool) error {
 	dir := filepath.Join(u.k.opts.Home, undoFolder, "folders")
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -335,25 +336,28 @@ func (u *undos) kept(wanted map[string]bool, old time.Time) error {
 		live[u.indexPath(folder)] = x
 	}
 	var list []*undo.Index
+	unchanged := u.k.clock.Now().Add(-unchangedFor)
 	for _, e := range entries {
 		file := filepath.Join(dir, e.Name())
-		if x := live[file]; x != nil {
-			list = append(list, x)
-			continue
-		}
 		info, err := e.Info()
 		if err != nil {
 			return err
+		}
+		idle := !changed[file] && info.ModTime().Before(unchanged)
+		if x := live[file]; x != nil && !idle {
+			list = append(list, x)
+			continue
 		}
 		x := &undo.Index{}
 		raw, err := os.ReadFile(file)
 		if err == nil {
 			err = gob.NewDecoder(bytes.NewReader(raw)).Decode(x)
 		}
-		if err != nil || info.ModTime().Before(old) || strings.HasPrefix(e.Name(), ".") {
+		if err != nil || idle || info.ModTime().Before(old) || strings.HasPrefix(e.Name(), ".") {
 			if err := os.Remove(file); err != nil {
 				return err
 			}
+			maps.DeleteFunc(u.indexes, func(folder string, _ *undo.Index) bool { return u.indexPath(folder) == file })
 			continue
 		}
 		list = append(list, x)

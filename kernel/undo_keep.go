@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"path/filepath"
 	"time"
 
 	"oxios/kernel/store"
@@ -66,8 +67,43 @@ func (u *undos) clear(ctx context.Context) error {
 			wanted[s.Content] = true
 		}
 	}
-	if err := u.kept(wanted, old); err != nil {
+	changed, err := u.changedFolders(ctx)
+	if err != nil {
+		return err
+	}
+	if err := u.kept(wanted, old, changed); err != nil {
 		return err
 	}
 	return u.objects.Clear(wanted)
+}
+
+// unchangedFor is how long the copy of a folder is kept that no run changed: the
+// next command there begins from it.
+const unchangedFor = 24 * time.Hour
+
+// changedFolders returns the indexes of the folders in which a run changed
+// something that can still be undone, or in which a command is at work.
+func (u *undos) changedFolders(ctx context.Context) (map[string]bool, error) {
+	marks, err := u.k.store.FileMarksSince(ctx, time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	left, err := u.k.store.UndoCommands(ctx)
+	if err != nil {
+		return nil, err
+	}
+	folders := map[string]bool{}
+	for _, c := range left {
+		folders[c.Folder] = true
+	}
+	for _, m := range marks {
+		for dir := filepath.Dir(m.Path); !folders[dir]; dir = filepath.Dir(dir) {
+			folders[dir] = true
+		}
+	}
+	changed := map[string]bool{}
+	for dir := range folders {
+		changed[u.indexPath(dir)] = true
+	}
+	return changed, nil
 }

@@ -406,3 +406,37 @@ func TestWhatACommandInTheBackgroundChangedIsUndoneOnlyWhenAPersonSaysSo(t *test
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+func TestCopiesOfAFolderThatNoRunChangedGoAfterADay(t *testing.T) {
+	t.Parallel()
+	home, folder, other := filepath.Join(t.TempDir(), "home"), t.TempDir(), t.TempDir()
+	write(t, filepath.Join(folder, "same.txt"), "nobody touched this")
+	write(t, filepath.Join(other, "was.txt"), "before the command")
+	k := open(t, kerneltest.At(home, folder))
+	idle, busy := k.Agent("autonomous"), k.AgentIn(other, "autonomous")
+	runLine(t, idle, "touch -d 2001-01-01 same.txt")
+	runLine(t, busy, "printf after > was.txt")
+	ended(t, k, idle)
+	run := ended(t, k, busy)
+	objects := undo.At(filepath.Join(home, "undo"))
+	kept := func(text string) bool {
+		t.Helper()
+		has, err := objects.Has(undo.ID([]byte(text)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return has
+	}
+	if !kept("nobody touched this") || !kept("before the command") {
+		t.Fatal("what the commands may lose is not kept")
+	}
+	k.Stop()
+	later := open(t, kerneltest.At(home, folder), kerneltest.With(func(o *kernel.Options) { o.Clock = func() time.Time { return time.Now().AddDate(0, 0, 2) } }))
+	later.Until("the copies that nothing needs go", func() bool { return !kept("nobody touched this") })
+	goBack(t, later, kernel.UndoQuery{RunID: run})
+	if got := read(t, filepath.Join(other, "was.txt")); got != "before the command" {
+		t.Errorf("got %q, want it undone", got)
+	}
+	later.Stop()
+	storeIsClean(t, later)
+}

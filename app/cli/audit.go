@@ -19,7 +19,7 @@ import (
 
 func (c *console) auditCommand() *cobra.Command {
 	return c.group("audit", "The record of everything that agents did", "에이전트가 한 모든 일의 기록",
-		c.auditList(), c.auditVerify(), c.auditExport())
+		c.auditList(), c.auditVerify(), c.auditExport(), c.auditPrune())
 }
 
 func (c *console) auditList() *cobra.Command {

@@ -260,6 +260,16 @@ func (a *Security) SaveAudit(args string) (string, error) {
 	return a.b.call("security.saveAudit", args)
 }
 
+// AuditCut takes [before].
+func (a *Security) AuditCut(args string) (string, error) {
+	return a.b.call("security.auditCut", args)
+}
+
+// PruneAudit takes [through].
+func (a *Security) PruneAudit(args string) (string, error) {
+	return a.b.call("security.pruneAudit", args)
+}
+
 // Grants takes [all].
 func (a *Security) Grants(args string) (string, error) {
 	return a.b.call("security.grants", args)

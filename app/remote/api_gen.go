@@ -5,6 +5,7 @@ package remote
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"oxios/kernel"
 )
@@ -174,6 +175,13 @@ type SecurityAPI interface {
 	// path must be absolute. A file that is there is replaced only when replace says
 	// so.
 	SaveAudit(ctx context.Context, path string, replace bool) (kernel.SavedFile, error)
+	// AuditCut returns what pruning everything older than before would take out.
+	// Nothing is changed. The zero time asks for what audit_days says.
+	AuditCut(ctx context.Context, before time.Time) (kernel.AuditCut, error)
+	// PruneAudit takes out the records up to through, the last one of a cut that
+	// [SecurityAPI.AuditCut] showed, and leaves a signed root that stands for them. It
+	// cannot be undone. It returns what was taken out.
+	PruneAudit(ctx context.Context, through int64) (kernel.AuditCut, error)
 	// Grants lists the kinds of steps that the person allows, the newest first;
 	// with all also those that have ended.
 	Grants(ctx context.Context, all bool) ([]kernel.Grant, error)
@@ -637,6 +645,14 @@ func (remote clientSecurity) ExportAudit(ctx context.Context, after int64) (kern
 
 func (remote clientSecurity) SaveAudit(ctx context.Context, path string, replace bool) (kernel.SavedFile, error) {
 	return call[kernel.SavedFile](ctx, remote.c, "security.saveAudit", path, replace)
+}
+
+func (remote clientSecurity) AuditCut(ctx context.Context, before time.Time) (kernel.AuditCut, error) {
+	return call[kernel.AuditCut](ctx, remote.c, "security.auditCut", before)
+}
+
+func (remote clientSecurity) PruneAudit(ctx context.Context, through int64) (kernel.AuditCut, error) {
+	return call[kernel.AuditCut](ctx, remote.c, "security.pruneAudit", through)
 }
 
 func (remote clientSecurity) Grants(ctx context.Context, all bool) ([]kernel.Grant, error) {
@@ -1268,6 +1284,20 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Security.SaveAudit(ctx, a0, a1)
+	},
+	"security.auditCut": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 time.Time
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Security.AuditCut(ctx, a0)
+	},
+	"security.pruneAudit": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 int64
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Security.PruneAudit(ctx, a0)
 	},
 	"security.grants": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 bool

@@ -76,7 +76,15 @@ func Window(tokens int) Option { return func(s *settings) { s.window = tokens } 
 
 // With changes the kernel's options before it is opened.
 func With(change func(*kernel.Options)) Option {
-	return func(s *settings) { s.change = change }
+	return func(s *settings) {
+		before := s.change
+		s.change = func(o *kernel.Options) {
+			if before != nil {
+				before(o)
+			}
+			change(o)
+		}
+	}
 }
 
 // NotRunning opens the kernel without Run: nothing is taken over.

@@ -56,7 +56,8 @@ func (a *Audit) Contains(ctx context.Context, seq int64, hash string) (bool, err
 		return tx.QueryRow(`SELECT hash FROM audit WHERE seq = ?`, seq).Scan(&found)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
+		root, err := a.root(ctx)
+		return seq > 0 && root.Seq == seq && root.Hash == hash, err
 	}
 	return found == hash, err
 }

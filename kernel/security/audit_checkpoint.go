@@ -157,10 +157,7 @@ func (a *Audit) Checkpoint(ctx context.Context) error {
 	if a.keeping.Key == nil {
 		return nil
 	}
-	witness := ""
-	if a.keeping.Witness != nil {
-		witness = a.keeping.Witness()
-	}
+	witness := a.witness()
 	a.mu.Lock()
 	at := a.committed
 	a.standing.Witness, a.standing.Key = witness, a.keeping.Key.Public()
@@ -191,9 +188,14 @@ func (a *Audit) Checkpoint(ctx context.Context) error {
 	if witness == "" {
 		return nil
 	}
-	known, _, err := lastCheckpoint(witness)
+	list, _, err := readCheckpoints(witness, false)
 	if err != nil {
 		return &WitnessError{File: witness, Err: err}
+	}
+	var known Checkpoint
+	var knows int64 // the newest entry; a root that was told since stands for an older one
+	for _, c := range list {
+		known, knows = c, max(knows, c.Seq)
 	}
 	if known.Signature != last.Signature {
 		if err := appendDurable(witness, checkpointLine(last), true); err != nil {
@@ -203,7 +205,7 @@ func (a *Audit) Checkpoint(ctx context.Context) error {
 	a.mu.Lock()
 	a.standing.Witnessed, a.standing.WitnessedAt = last.Seq, last.Time
 	a.mu.Unlock()
-	if before.Witnessed > known.Seq && a.witnessIn == witness {
+	if before.Witnessed > knows && a.witnessIn == witness {
 		return &WitnessError{File: witness, Err: errors.New("what it knew was taken away")}
 	}
 	a.witnessIn = witness
@@ -383,14 +385,13 @@ func (a *Audit) compare(ctx context.Context, where from, list []Checkpoint, keys
 // beside it say, and those of the witness; only their newest ones unless whole.
 func (a *Audit) VerifyCheckpoints(ctx context.Context, whole bool, r AuditReport) (AuditReport, error) {
 	a.signing.Lock()
-	file, witness := a.keeping.File, ""
-	if a.keeping.Witness != nil {
-		witness = a.keeping.Witness()
-	}
+	file, witness := a.keeping.File, a.witness()
 	a.signing.Unlock()
 	if file == "" {
 		return r, nil
 	}
+	a.pruning.RLock() // a root and the entries behind it belong together
+	defer a.pruning.RUnlock()
 	root, err := a.root(ctx)
 	if err != nil {
 		return r, err
@@ -414,6 +415,9 @@ func (a *Audit) VerifyCheckpoints(ctx context.Context, whole bool, r AuditReport
 			return r, err
 		}
 		bad, problem, err := a.compare(ctx, at.where, list, keys, root, r.Last)
+		if err == nil && bad == 0 && whole && at.where == fromWitness {
+			bad, problem = unwitnessed(root, list)
+		}
 		switch {
 		case err != nil:
 			return r, err

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"oxios/kernel/sys"
@@ -61,6 +62,9 @@ func (a *Audit) Export(ctx context.Context, after int64) (ExportPart, error) {
 	}
 	if after == 0 && root.Kind == CheckpointPruned {
 		text.Write(checkpointLine(root))
+	}
+	if after != 0 && after < root.Seq {
+		return ExportPart{}, sys.Errorf(sys.CodeConflict, "The record was pruned while it was exported.").WithHint("Export it once more.")
 	}
 	from := after + 1
 	if after == 0 {
@@ -130,6 +134,7 @@ type ExportProof struct {
 // not be read, not that the chain is bad.
 func VerifyExport(r io.Reader, proof ExportProof) (AuditReport, error) {
 	x := exported{chain: newChain(time.Now()), keys: trust{}, wanted: map[int64][]Checkpoint{}}
+	x.witness = proof.Witness
 	x.keys.add(proof.Key)
 	for _, c := range proof.Witness {
 		x.wanted[c.Seq] = append(x.wanted[c.Seq], c)
@@ -161,7 +166,9 @@ type exported struct {
 	root      Checkpoint
 	signed    Checkpoint             // the newest
 	wanted    map[int64][]Checkpoint // of the witness, by entry
+	witness   []Checkpoint           // the same, in their order
 	witnessed int64
+	unknown   []Checkpoint // the first of each key that the chain has not named so far
 }
 
 func (x *exported) add(line []byte) (bad int64, problem sys.Words) {
@@ -197,7 +204,16 @@ func (x *exported) compare(c Checkpoint, where from, hash string) (bad int64, pr
 	if len(x.keys) == 0 {
 		x.keys.add(c.Key)
 	}
-	bad, problem = c.against(where, x.keys, x.root, x.seq, hash)
+	keys := x.keys
+	if !keys[c.Key] && c.Genuine() && c.Seq >= x.root.Seq {
+		// The entry that named this key may be pruned. One that follows names it
+		// too, where another key took its place; [exported.end] looks for that.
+		if !slices.ContainsFunc(x.unknown, func(u Checkpoint) bool { return u.Key == c.Key }) {
+			x.unknown = append(x.unknown, c)
+		}
+		keys = trust{c.Key: true}
+	}
+	bad, problem = c.against(where, keys, x.root, x.seq, hash)
 	if bad == 0 && where == fromWitness {
 		x.witnessed = max(x.witnessed, c.Seq)
 	}
@@ -220,7 +236,7 @@ func (x *exported) checkpoint(c Checkpoint) (bad int64, problem sys.Words) {
 				return bad, problem
 			}
 		}
-		return 0, sys.Words{}
+		return unwitnessed(c, x.witness)
 	case c.Kind != CheckpointHead || c.Seq != x.seq || c.Seq == x.signed.Seq:
 		return x.seq + 1, sys.Say("Line %d is a checkpoint that has no place there.", x.line)
 	case c.RootSeq > x.root.Seq:
@@ -239,6 +255,11 @@ func (x *exported) end(proof ExportProof) AuditReport {
 					return x.report(bad, problem)
 				}
 			}
+		}
+	}
+	for _, c := range x.unknown {
+		if !x.keys[c.Key] {
+			return x.report(c.Seq, sys.Say("The checkpoint of entry %d was signed with a key that this chain does not know.", c.Seq))
 		}
 	}
 	// The chain itself may name keys that came before or after; whoever rewrote it can do so too.

@@ -86,7 +86,7 @@ func (w *witnessed) whole(t testing.TB) AuditReport {
 // somebody does who can write the database and knows how it is hashed.
 func rewrite(entries []Entry, seq int64) []Entry {
 	out := slices.Clone(entries)
-	prev := Genesis
+	prev := out[0].PrevHash
 	for i := range out {
 		if out[i].Seq >= seq {
 			if out[i].Seq == seq {
@@ -148,73 +148,7 @@ func TestNoMutationOfTheStoreGetsPastAWitness(t *testing.T) {
 	if r := w.whole(t); !r.OK || r.Signed != 12 || r.Witnessed != 12 || r.Key != w.key.Public() {
 		t.Fatalf("got %+v of an untouched chain", r)
 	}
-	kept, err := os.ReadFile(w.file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tried := 0
-	mutate := func(name string, changed []Entry) {
-		t.Helper()
-		w.replace(t, changed)
-		// Whoever can write the home takes the checkpoints beside the database away as well.
-		for _, beside := range [][]byte{kept, nil} {
-			if err := os.WriteFile(w.file, beside, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			tried++
-			if r := w.whole(t); r.OK || r.FirstBad == 0 || r.Problem == "" || r.ProblemKO == "" {
-				t.Errorf("%s: got %+v, want it found", name, r)
-			}
-		}
-	}
-	for i := range entries {
-		mutate(fmt.Sprint("removed ", i), slices.Delete(slices.Clone(entries), i, i+1))
-		mutate(fmt.Sprint("cut before ", i), entries[:i])
-		mutate(fmt.Sprint("rewritten with right hashes from ", i), rewrite(entries, int64(i+1)))
-		mutate(fmt.Sprint("rewritten and cut, from ", i), rewrite(entries, int64(i+1))[:max(i, 6)])
-		twice := slices.Insert(slices.Clone(entries), i, entries[i])
-		for n := range twice {
-			twice[n].Seq = int64(n + 1)
-		}
-		mutate(fmt.Sprint("twice ", i), twice)
-		if i > 0 {
-			swapped := slices.Clone(entries)
-			swapped[i], swapped[i-1] = swapped[i-1], swapped[i]
-			for n := range swapped {
-				swapped[n].Seq = int64(n + 1)
-			}
-			mutate(fmt.Sprint("swapped ", i), swapped)
-		}
-		if i < 11 {
-			closed := slices.Delete(slices.Clone(entries), i, i+1)
-			for n := range closed {
-				closed[n].Seq = int64(n + 1)
-			}
-			mutate(fmt.Sprint("removed and rewritten ", i), rewrite(closed, int64(i+1)))
-		}
-	}
-	// Every byte of one row, and of its time.
-	victim := entries[8]
-	for column, value := range map[string]*string{"actor": &victim.Actor, "action": (*string)(&victim.Action), "resource": &victim.Resource, "prev_hash": &victim.PrevHash, "hash": &victim.Hash} {
-		for i := range *value {
-			changed := slices.Clone(entries)
-			bad := []byte(*value)
-			bad[i] ^= 1
-			switch column {
-			case "actor":
-				changed[8].Actor = string(bad)
-			case "action":
-				changed[8].Action = Action(bad)
-			case "resource":
-				changed[8].Resource = string(bad)
-			case "prev_hash":
-				changed[8].PrevHash = string(bad)
-			case "hash":
-				changed[8].Hash = string(bad)
-			}
-			mutate(fmt.Sprint(column, " ", i), changed)
-		}
-	}
+	tried := w.mutateAll(t, entries)
 	t.Logf("%d mutations of the store, all found", tried)
 
 	// The whole database is put back to what it was, and goes on from there.
@@ -239,6 +173,82 @@ func TestNoMutationOfTheStoreGetsPastAWitness(t *testing.T) {
 	if r := w.whole(t); r.OK || r.FirstBad != 12 || !strings.Contains(r.Problem, "not the one that was witnessed") {
 		t.Errorf("an old copy that went on: got %+v", r)
 	}
+}
+
+// mutateAll changes the chain in every way that somebody with the database might,
+// and wants each found. Entries are those that are there; the newest is witnessed.
+func (w *witnessed) mutateAll(t testing.TB, entries []Entry) (tried int) {
+	t.Helper()
+	first := entries[0].Seq
+	number := func(list []Entry) []Entry {
+		for n := range list {
+			list[n].Seq = first + int64(n)
+		}
+		return list
+	}
+	kept, err := os.ReadFile(w.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mutate := func(name string, changed []Entry) {
+		t.Helper()
+		w.replace(t, changed)
+		// Whoever can write the home takes the checkpoints beside the database away as well.
+		for _, beside := range [][]byte{kept, nil} {
+			if err := os.WriteFile(w.file, beside, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			tried++
+			if r := w.whole(t); r.OK || r.FirstBad == 0 || r.Problem == "" || r.ProblemKO == "" {
+				t.Errorf("%s: got %+v, want it found", name, r)
+			}
+		}
+	}
+	for i := range entries {
+		mutate(fmt.Sprint("removed ", i), slices.Delete(slices.Clone(entries), i, i+1))
+		mutate(fmt.Sprint("cut before ", i), entries[:i])
+		mutate(fmt.Sprint("rewritten with right hashes from ", i), rewrite(entries, first+int64(i)))
+		mutate(fmt.Sprint("rewritten and cut, from ", i), rewrite(entries, first+int64(i))[:max(i, len(entries)/2)])
+		twice := slices.Insert(slices.Clone(entries), i, entries[i])
+		mutate(fmt.Sprint("twice ", i), number(twice))
+		if i > 0 {
+			swapped := slices.Clone(entries)
+			swapped[i], swapped[i-1] = swapped[i-1], swapped[i]
+			mutate(fmt.Sprint("swapped ", i), number(swapped))
+		}
+		if i < len(entries)-1 {
+			closed := slices.Delete(slices.Clone(entries), i, i+1)
+			mutate(fmt.Sprint("removed and rewritten ", i), rewrite(number(closed), first+int64(i)))
+		}
+	}
+	// Every byte of one row, and of its time.
+	at := len(entries) - 4
+	victim := entries[at]
+	for column, value := range map[string]*string{"actor": &victim.Actor, "action": (*string)(&victim.Action), "resource": &victim.Resource, "prev_hash": &victim.PrevHash, "hash": &victim.Hash} {
+		for i := range *value {
+			changed := slices.Clone(entries)
+			bad := []byte(*value)
+			bad[i] ^= 1
+			switch column {
+			case "actor":
+				changed[at].Actor = string(bad)
+			case "action":
+				changed[at].Action = Action(bad)
+			case "resource":
+				changed[at].Resource = string(bad)
+			case "prev_hash":
+				changed[at].PrevHash = string(bad)
+			case "hash":
+				changed[at].Hash = string(bad)
+			}
+			mutate(fmt.Sprint(column, " ", i), changed)
+		}
+	}
+	w.replace(t, entries)
+	if err := os.WriteFile(w.file, kept, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return tried
 }
 
 // copyOf saves the database as it is now and returns what its name ends in.

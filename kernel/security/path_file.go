@@ -163,10 +163,23 @@ func writeNew(root *os.Root, name string, data []byte, perm os.FileMode, exact b
 	return err
 }
 
-// MkdirAll makes a folder and its parents. One that exists is no error.
+// MkdirAll makes a folder and its parents, durably: what is written into it would
+// go with it. One that exists is no error.
 func (r *Root) MkdirAll(rel string, perm os.FileMode) error {
+	var holds []string // the folders that get a new name
+	for at := path.Clean(filepath.ToSlash(rel)); at != "." && at != "/"; at = path.Dir(at) {
+		if _, err := r.root.Lstat(at); err == nil {
+			break
+		}
+		holds = append(holds, path.Dir(at))
+	}
 	if err := r.root.MkdirAll(rel, perm); err != nil {
 		return pathError("make", rel, r.dir, err)
+	}
+	for _, dir := range holds {
+		if err := syncDir(r.root, dir); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -29,6 +29,15 @@ func breaksTransaction(err error) bool {
 	return false
 }
 
+// fromDisk reports whether a write failed because of the disk.
+func fromDisk(err error) bool {
+	switch sqliteCode(err) & 0xff {
+	case lib.SQLITE_FULL, lib.SQLITE_IOERR, lib.SQLITE_CANTOPEN, lib.SQLITE_READONLY:
+		return true
+	}
+	return errors.Is(err, syscall.ENOSPC)
+}
+
 // classify turns a failure of SQLite into a coded error. Other errors, and
 // those that carry a code already, pass unchanged.
 func classify(err error) error {

@@ -107,3 +107,12 @@ func (s *Store) StepsOf(ctx context.Context, runIDs []string) (map[string][]Step
 	})
 	return of, err
 }
+
+// OldestOpenAudit returns the first audit entry that a step which is not closed
+// refers to; 0 when there is none.
+func (s *Store) OldestOpenAudit(ctx context.Context) (seq int64, err error) {
+	err = s.Read(ctx, func(tx *Tx) error {
+		return tx.QueryRow("SELECT coalesce(min(audit_seq), 0) FROM steps WHERE state != 'closed' AND audit_seq > 0").Scan(&seq)
+	})
+	return seq, err
+}

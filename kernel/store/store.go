@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -32,6 +33,11 @@ type Options struct {
 	// Durable is called after each commit, before anybody hears of it: the tests
 	// of crashes end the process there.
 	Durable func()
+
+	// Health is called when the disk does not take a write, with why, and when it
+	// takes one again, with nil; not for each write. It runs in the writer's
+	// goroutine and must not wait.
+	Health func(error)
 }
 
 // Store is an open database. Its methods may be called from any goroutine.
@@ -90,6 +96,9 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 	s.w = newWriter(c, o.Log)
 	if o.Durable != nil {
 		s.w.durable = o.Durable
+	}
+	if o.Health != nil {
+		s.w.health = o.Health
 	}
 	go s.w.run()
 	return s, nil
@@ -180,10 +189,18 @@ func touch(path string) error {
 		return nil // empty: SQLite takes it for a new database, and so do we
 	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
 		return unreadable(path, err)
+	case bytes.Equal(head[:n], make([]byte, n)) && journalBeside(path):
+		return nil // the power went while it was made: SQLite takes it back by that journal
 	case string(head[:n]) != "SQLite format 3\x00":
 		return unreadable(path, errors.New("it is not a database"))
 	}
 	return nil
+}
+
+// journalBeside reports whether a transaction was cut off that SQLite rolls back.
+func journalBeside(path string) bool {
+	info, err := os.Stat(path + "-journal")
+	return err == nil && info.Size() > 0
 }
 
 // dsn names a file in the form that SQLite reads parameters from. Escaping

@@ -85,6 +85,8 @@ type writer struct {
 	log *slog.Logger
 
 	durable func() // see [Options]
+	health  func(error)
+	sick    bool // the disk did not take the last write; the goroutine's own
 
 	ended chan struct{} // closed when run has returned for good
 
@@ -98,7 +100,7 @@ type writer struct {
 }
 
 func newWriter(c *conn, log *slog.Logger) *writer {
-	w := &writer{c: c, log: log, durable: func() {}, ended: make(chan struct{})}
+	w := &writer{c: c, log: log, durable: func() {}, health: func(error) {}, ended: make(chan struct{})}
 	w.wake.L = &w.mu
 	return w
 }
@@ -222,6 +224,7 @@ func (w *writer) commit() {
 		return
 	}
 	w.durable()
+	w.note(nil)
 	for i, r := range kept {
 		for _, fn := range w.open[i].committed {
 			w.callback(fn)
@@ -252,10 +255,21 @@ func (w *writer) fail(n int, err error) {
 		w.rolledBack(tx)
 	}
 	w.open = w.open[:0]
+	if fromDisk(err) {
+		w.note(err)
+	}
 	for _, r := range w.batch[:n] {
 		r.answer(err)
 	}
 	w.batch = w.batch[n:]
+}
+
+// note tells how the disk is when that has changed.
+func (w *writer) note(err error) {
+	if sick := err != nil; sick != w.sick {
+		w.sick = sick
+		w.callback(func() { w.health(err) })
+	}
 }
 
 func (w *writer) sql(query string) error {

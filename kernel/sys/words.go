@@ -35,6 +35,7 @@ var koreanOf = sync.OnceValue(func() map[string]string {
 		koreanAttach(), koreanQuick(), koreanAgents(), koreanA2A(), koreanLimits(), koreanTask(),
 		koreanPolicy(),
 		koreanAudit(),
+		koreanKeep(),
 		koreanUndo(),
 		koreanGrants(),
 		koreanIsolation(),

@@ -26,7 +26,7 @@ type maker struct {
 }
 
 // makers are all tools, in the order in which they are offered.
-var makers = []maker{readMaker, writeMaker, editMaker, grepMaker, findMaker, lsMaker, execMaker, beginTaskMaker, agentMaker, a2aMaker, budgetMaker, resourceMaker, securityMaker}
+var makers = []maker{readMaker, writeMaker, editMaker, grepMaker, findMaker, lsMaker, execMaker, beginTaskMaker, agentMaker, a2aMaker, budgetMaker, resourceMaker, securityMaker, auditMaker}
 
 // New returns what a run may use, made from the run's own Handle. The goal is
 // not looked at while there are so few tools that all of them are offered.

@@ -13,6 +13,7 @@ import (
 
 	"oxios/kernel/agent"
 	"oxios/kernel/kerneltest"
+	"oxios/kernel/security"
 	"oxios/kernel/sys"
 	"oxios/kernel/tools"
 )
@@ -133,8 +134,29 @@ func TestToolsWithoutTheRightToThemAreNotOffered(t *testing.T) {
 	for _, x := range guardian.Tools {
 		names = append(names, x.Name())
 	}
-	if got := strings.Join(names, " "); got != "read grep find ls resource security" {
+	if got := strings.Join(names, " "); got != "read grep find ls resource security audit" {
 		t.Errorf("the guardian only looks: got %q", got)
+	}
+}
+
+func TestASupervisorAsksTheAuditRecordAndNobodyElse(t *testing.T) {
+	t.Parallel()
+	k := kerneltest.Open(t)
+	k.Ask("hello")
+	for _, x := range k.Toolset(k.Agent("autonomous")).Tools {
+		if x.Name() == "audit" {
+			t.Error("an ordinary agent is offered the audit record")
+		}
+	}
+	set := k.Toolset(k.As(sys.Principal{Kind: sys.KindAgent, ID: "x", Profile: security.ProfileSupervisor}))
+	for args, want := range map[string]string{
+		`{"action": "query", "actor": "person", "limit": 5}`: "AgentSpawn",
+		`{"action": "query", "text": "no such thing"}`:       "No record fits.",
+		`{"action": "verify"}`:                               "records are intact",
+	} {
+		if r := call(t, set, "audit", args); !strings.Contains(r.Text, want) {
+			t.Errorf("%s: got %q, want %q in it", args, r.Text, want)
+		}
 	}
 }
 

@@ -328,8 +328,12 @@ func (m Mover) Recover(v Move) error {
 	if now, err = Look(v.Root, v.Rel); err != nil {
 		return err
 	}
-	if now == v.Becomes {
-		return v.Root.Sync(path.Dir(v.Rel))
+	if now != v.Becomes {
+		return m.Apply(v)
 	}
-	return m.Apply(v)
+	err = v.Root.Sync(path.Dir(v.Rel))
+	if now.Kind == Absent && errors.Is(err, fs.ErrNotExist) {
+		return nil // its folder went after it, in the same undo
+	}
+	return err
 }

@@ -327,6 +327,20 @@ export interface AttachmentContent {
 /** AttachmentKind says what an [Attachment] is to a model. */
 export type AttachmentKind = 'image' | 'pdf' | 'docx' | 'text' | 'paste' | 'folder' | 'file';
 
+/** Cut is the oldest part of the chain, which a pruning takes out. */
+export interface AuditCut {
+  /** the last entry of it; 0 when nothing would go */
+  through: number;
+  entries: number;
+  /** of their texts */
+  bytes: number;
+  since?: string;
+  /** when the last of them was written */
+  until?: string;
+  /** entries that stay */
+  left: number;
+}
+
 /** Entry is one line of the audit chain. */
 export interface AuditEntry {
   /** 1, 2, 3, … without a gap */
@@ -2921,6 +2935,17 @@ export interface SecurityAPI {
    */
   saveAudit(path: string, replace: boolean): Promise<SavedFile>;
   /**
+   * AuditCut returns what pruning everything older than before would take out.
+   * Nothing is changed. The zero time asks for what audit_days says.
+   */
+  auditCut(before: string): Promise<AuditCut>;
+  /**
+   * PruneAudit takes out the records up to through, the last one of a cut that
+   * [SecurityAPI.AuditCut] showed, and leaves a signed root that stands for them. It
+   * cannot be undone. It returns what was taken out.
+   */
+  pruneAudit(through: number): Promise<AuditCut>;
+  /**
    * Grants lists the kinds of steps that the person allows, the newest first;
    * with all also those that have ended.
    */
@@ -3346,6 +3371,8 @@ export function makeKernel(t: Transport): Kernel {
       auditState: () => t.call('security.auditState', []) as Promise<AuditState>,
       exportAudit: (after) => t.call('security.exportAudit', [after]) as Promise<AuditPart>,
       saveAudit: (path, replace) => t.call('security.saveAudit', [path, replace]) as Promise<SavedFile>,
+      auditCut: (before) => t.call('security.auditCut', [before]) as Promise<AuditCut>,
+      pruneAudit: (through) => t.call('security.pruneAudit', [through]) as Promise<AuditCut>,
       grants: (all) => t.call('security.grants', [all]) as Promise<Grant[]>,
       proposeGrant: (approvalID) => t.call('security.proposeGrant', [approvalID]) as Promise<GrantProposal>,
       grant: (approvalID, in_) => t.call('security.grant', [approvalID, in_]) as Promise<Granted>,

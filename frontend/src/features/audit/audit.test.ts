@@ -57,6 +57,11 @@ describe('how the chain stands', () => {
 		expect(s.text).toMatch(/1,204 records\. Checked up to record 1,204 at .*Signed to 1,200\..*to 1,200\./);
 		expect(standing({ ...state, witnessed: 0, witness: '' }).text).toContain('No witness');
 	});
+	it('says where a pruned chain begins', () => {
+		expect(standing({ ...state, first: 201 }).text).toMatch(
+			/^1,004 records\. It begins after record 200: a signed root/,
+		);
+	});
 	it('says where it is broken, and why', () => {
 		const r = { entries: 9, ok: false, first_bad: 1041, problem: 'Cut off.', head: 'ff', last: 1040 };
 		expect(standing({ ...state, checked: r })).toEqual({

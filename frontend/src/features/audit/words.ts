@@ -71,7 +71,8 @@ export function standing(s: AuditState): { title: string; text: string; bad: boo
 			bad: true,
 		};
 	}
-	const parts = [t.records(count(s.last), s.since ? when(s.since) : '')];
+	const parts = [t.records(count(s.first ? s.last - s.first + 1 : 0), s.since ? when(s.since) : '')];
+	if (s.first > 1) parts.push(t.pruned(count(s.first - 1)));
 	if (r && s.checked_at) parts.push(t.checked(count(r.last), when(s.checked_at)));
 	if (s.signed) parts.push(t.signed(count(s.signed)));
 	if (s.witnessed) parts.push(t.witnessed(count(s.witnessed)));

@@ -1,5 +1,7 @@
-import type { AuditEntry, AuditPart, AuditQuery, AuditReport, AuditState } from '../api.gen';
+import type { AuditCut, AuditEntry, AuditPart, AuditQuery, AuditReport, AuditState } from '../api.gen';
 import { iso, type World } from './data';
+
+const day = 86_400_000;
 
 const hash = (n: number) =>
 	Array.from({ length: 8 }, (_, i) => (((n + 1) * 2654435761 + i * 40503) >>> 0).toString(16).padStart(8, '0')).join(
@@ -136,6 +138,25 @@ export class FakeAudit {
 			};
 		},
 		'security.verifyAudit': () => this.#report(),
+		'security.auditCut': (): AuditCut => {
+			const entries = Math.max(0, Math.min(600, this.#world.status.audit_entries - 1));
+			return entries === 0
+				? { through: 0, entries: 0, bytes: 0, left: this.#world.status.audit_entries }
+				: {
+						through: entries,
+						entries,
+						bytes: entries * 540,
+						since: iso(200 * day),
+						until: iso(90 * day),
+						left: this.#world.status.audit_entries - entries,
+					};
+		},
+		'security.pruneAudit': (through: number): AuditCut => ({
+			through,
+			entries: through,
+			bytes: through * 540,
+			left: 1,
+		}),
 		'security.exportAudit': (): AuditPart => ({ text: '{"seq":1}\n', entries: 1, next: 1, done: true }),
 	};
 }

@@ -717,6 +717,8 @@ const limits: [string, string][] = [
 	['requests_per_minute', '0'],
 	['exec_timeout_s', '120'],
 	['max_memory_mb', '4096'],
+	['undo_days', '30'],
+	['audit_days', '90'],
 ];
 
 function emptyStatus(): Status {

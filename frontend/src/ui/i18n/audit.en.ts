@@ -15,6 +15,7 @@ export const audit = {
 		damaged: (seq: string) => `Something is wrong at record ${seq}`,
 		apart: 'Something that the record vouches for was changed',
 		records: (last: string, since: string) => `${last} records${since ? ` since ${since}` : ''}.`,
+		pruned: (seq: string) => `It begins after record ${seq}: a signed root stands for what was pruned.`,
 		checked: (last: string, when: string) => `Checked up to record ${last} at ${when}.`,
 		signed: (seq: string) => `Signed to ${seq}.`,
 		witnessed: (seq: string) => `Witnessed outside this folder to ${seq}.`,
@@ -58,6 +59,7 @@ export const audit = {
 			'kernel opened': 'Started',
 			'isolation probed': 'Tried how commands are contained',
 			restored: 'Restored a backup',
+			'audit pruned': 'Pruned the audit record',
 		} as { [resource: string]: string },
 		actions: {
 			AgentSpawn: 'Start an agent',
@@ -105,6 +107,7 @@ export const audit = {
 			'state.attach': 'Attach a file',
 			'security.setTool': 'Switch a tool',
 			'security.trustFolder': 'Trust a folder',
+			'security.pruneAudit': 'Prune the audit record',
 			'security.saveAudit': 'Export the audit record',
 			'infra.setConfig': 'Change a setting',
 			'infra.setAutostart': 'Start with the system',

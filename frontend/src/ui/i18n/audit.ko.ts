@@ -16,6 +16,7 @@ export const audit: typeof en = {
 		damaged: (seq) => `${seq}번 기록에 이상이 있습니다`,
 		apart: '기록이 보증하는 것이 바뀌었습니다',
 		records: (last, since) => `${since ? `${since}부터 ` : ''}기록 ${last}개.`,
+		pruned: (seq) => `${seq}번 다음부터 시작합니다. 그 앞은 서명된 뿌리가 대신합니다.`,
 		checked: (last, when) => `${when}에 ${last}번 기록까지 검증.`,
 		signed: (seq) => `${seq}번까지 서명됨.`,
 		witnessed: (seq) => `${seq}번까지 이 폴더 밖에 증인이 있음.`,
@@ -59,6 +60,7 @@ export const audit: typeof en = {
 			'kernel opened': '시작함',
 			'isolation probed': '명령 격리를 시험함',
 			restored: '백업 복원',
+			'audit pruned': '감사 기록 정리',
 		},
 		actions: {
 			AgentSpawn: '에이전트 시작',
@@ -106,6 +108,7 @@ export const audit: typeof en = {
 			'state.attach': '파일 첨부',
 			'security.setTool': '도구 켜고 끄기',
 			'security.trustFolder': '폴더 신뢰',
+			'security.pruneAudit': '감사 기록 정리',
 			'security.saveAudit': '감사 기록 내보내기',
 			'infra.setConfig': '설정 변경',
 			'infra.setAutostart': '시스템과 함께 시작',

@@ -3,6 +3,22 @@ const n = (count: number, one: string, other: string) => `${count.toLocaleString
 /** data holds the words of backup, restore, storage, deletion and export. */
 export const data = {
 	storage: {
+		keeping: {
+			title: 'How long things are kept',
+			undo_days: 'Days to undo',
+			undo_days_why: 'What a run did to files can be undone for so long.',
+			audit_days: 'Days of the audit record',
+			audit_days_why:
+				'0 keeps it for ever. A signed line stands for what was older, so that the rest can still be verified.',
+			old: 'Records that are older',
+			oldWhy: (records: string, since: string, until: string, bytes: string) =>
+				`${records} records of ${since} to ${until}, about ${bytes}. They go by themselves within a day.`,
+			prune: 'Take out now',
+			pruning: 'Taking out',
+			pruneTitle: (records: string) => `Take ${records} records out?`,
+			pruneText: (left: string) =>
+				`This cannot be undone. ${left} records stay. Export the record first if you may need what is older.`,
+		},
 		backup: 'Back up everything',
 		backupWhy:
 			'Conversations, settings, the audit record and files, in one file that is read back before it counts. Keys are never in it.',
@@ -62,7 +78,7 @@ export const data = {
 		why: {
 			conversations: 'Messages, steps and the search index.',
 			changes: 'Files as they were before and after a run. They go with their conversation.',
-			audit: 'What agents did. It is never cleaned.',
+			audit: 'What agents did. What is older than you want goes behind a signed line.',
 			spare: 'Used again by itself.',
 			attachments: 'What you attached to messages. It goes with its conversation.',
 			workspace: 'What was agreed on with agents, what came of it, and its history.',

@@ -4,6 +4,22 @@ const f = (count: number) => count.toLocaleString('ko');
 
 export const data: typeof en = {
 	storage: {
+		keeping: {
+			title: '보관 기간',
+			undo_days: '되돌릴 수 있는 날 수',
+			undo_days_why: '실행이 파일에 한 일을 이 기간 동안 되돌릴 수 있습니다.',
+			audit_days: '감사 기록을 보관하는 날 수',
+			audit_days_why:
+				'0이면 계속 보관합니다. 더 오래된 것은 서명된 한 줄이 대신하므로 남은 기록은 계속 검증할 수 있습니다.',
+			old: '기간이 지난 기록',
+			oldWhy: (records, since, until, bytes) =>
+				`${since}부터 ${until}까지의 기록 ${records}개, 약 ${bytes}. 하루 안에 저절로 정리됩니다.`,
+			prune: '지금 정리',
+			pruning: '정리하는 중',
+			pruneTitle: (records) => `기록 ${records}개를 정리할까요?`,
+			pruneText: (left) =>
+				`되돌릴 수 없습니다. 기록 ${left}개가 남습니다. 오래된 것이 필요할 수 있다면 먼저 내보내세요.`,
+		},
 		backup: '전체 백업',
 		backupWhy: '대화, 설정, 감사 기록, 파일을 파일 하나에 담고, 다시 읽어 확인합니다. 키는 담지 않습니다.',
 		backupDo: '백업',
@@ -62,7 +78,7 @@ export const data: typeof en = {
 		why: {
 			conversations: '메시지, 단계, 검색 색인.',
 			changes: '실행 전후의 파일 내용. 대화를 지우면 함께 지워집니다.',
-			audit: '에이전트가 한 일. 정리하지 않습니다.',
+			audit: '에이전트가 한 일. 정한 기간보다 오래된 것은 서명된 한 줄이 대신합니다.',
 			spare: '저절로 다시 쓰입니다.',
 			attachments: '메시지에 첨부한 것. 대화를 지우면 함께 지워집니다.',
 			workspace: '에이전트와 정한 작업, 그 결과와 기록.',
