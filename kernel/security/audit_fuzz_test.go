@@ -15,7 +15,7 @@ var writeCorpus = flag.Bool("corpus", false, "write the exports in testdata/audi
 
 // corpusKey signs the exports in testdata/audit.
 func corpusKey() *SigningKey {
-	return &SigningKey{private: ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))}
+	return signingKey(bytes.Repeat([]byte{7}, ed25519.SeedSize))
 }
 
 const corpus = "testdata/audit"

@@ -134,7 +134,7 @@ func TestNoMutationOfAPrunedChainGetsPastAWitness(t *testing.T) {
 	}
 	w.setRoot(t, nil)
 	found("no root")
-	other := &SigningKey{private: otherKey(t)}
+	other := signingKey(otherKey(t).Seed())
 	w.setRoot(t, checkpointLine(other.sign(root)))
 	found("signed by somebody")
 	// Somebody with the key, but without the witness, cuts more off.
@@ -217,7 +217,7 @@ func TestNoMutationOfAPrunedExportGetsPastAKeyOrAWitness(t *testing.T) {
 	later.Seq, later.Hash, later.Count, later.Time = 4, entries[0].Hash, 4, root.Time.Add(time.Minute)
 	cut := slices.Concat(checkpointLine(w.key.sign(later)), lines(entries[1:], known...))
 	check("cut further with the key", cut, ExportProof{Witness: known})
-	other := &SigningKey{private: otherKey(t)}
+	other := signingKey(otherKey(t).Seed())
 	check("cut further by somebody", slices.Concat(checkpointLine(other.sign(later)), lines(entries[1:], known...)), ExportProof{Key: proof.Key})
 	check("without its root", lines(entries, known...), ExportProof{})
 }
@@ -232,7 +232,7 @@ func TestWhatAnOlderKeySignedIsKnownAlsoWhenItsNameWasPruned(t *testing.T) {
 	w.prune(t, 3) // the entry that named the key is gone
 	w.fill(t, 1)
 	w.checkpoint(t)
-	w.key = &SigningKey{private: otherKey(t)}
+	w.key = signingKey(otherKey(t).Seed())
 	w.keep(w.Audit)
 	w.append(t, Entry{Actor: "kernel", Action: ActionOther, Resource: announces, Metadata: fmt.Appendf(nil, `{"audit_key":%q,"audit_key_before":%q}`, w.key.Public(), before)})
 	w.checkpoint(t)

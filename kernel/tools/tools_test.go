@@ -148,7 +148,10 @@ func TestASupervisorAsksTheAuditRecordAndNobodyElse(t *testing.T) {
 			t.Error("an ordinary agent is offered the audit record")
 		}
 	}
-	set := k.Toolset(k.As(sys.Principal{Kind: sys.KindAgent, ID: "x", Profile: security.ProfileSupervisor}))
+	if _, err := k.Person().Infra.SetConfig(t.Context(), "role", security.ProfileSupervisor); err != nil {
+		t.Fatal(err)
+	}
+	set := k.Toolset(k.Agent("autonomous"))
 	for args, want := range map[string]string{
 		`{"action": "query", "actor": "person", "limit": 5}`: "AgentSpawn",
 		`{"action": "query", "text": "no such thing"}`:       "No record fits.",
