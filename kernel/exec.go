@@ -265,6 +265,7 @@ func (c *command) run(ctx context.Context) (ExecResult, error) {
 			_ = watched.done(ctx)
 			return ExecResult{}, err
 		}
+		c.meta["isolation"] = int(spec.Level)
 		return ExecResult{JobID: k.commands().add(ctx, c, job, watched), Isolation: k.isolation(), Note: watched.why()}, nil
 	}
 	res, err := k.sandbox.Run(ctx, spec)
@@ -382,6 +383,8 @@ func (c *command) note(res sandbox.Result, spec sandbox.Spec) string {
 		return "It wanted a password. Nobody can type one here, so it could not go on. Ask the person to run it themselves."
 	case res.Level >= sys.IsolationFull && ownLoopback().Match(res.Output):
 		return "A command has a loopback of its own: it reaches neither servers of this machine nor those of other commands. Start what it needs in the same command."
+	case res.Level >= sys.IsolationFull && spec.Network && netFailure().Match(res.Output):
+		return "The network that was approved is http and https to public machines, through the proxy that http_proxy and https_proxy name. Programs that do not use it, and ssh, do not get out."
 	case res.Level.Contained() && !spec.Network && netFailure().Match(res.Output):
 		return "Commands have no network here unless the person approves it. If it needs the network, call again with network: true; the person is asked then."
 	case res.Level >= sys.IsolationFull && guardedFailure().Match(res.Output):

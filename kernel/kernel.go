@@ -203,7 +203,7 @@ func (k *Kernel) AgentOf(pid int) (sys.Principal, bool) {
 }
 
 // isolation is how strongly commands are contained here. The first question
-// waits for the escape attempts, some 20 ms; Run asks it at once.
+// waits for the escape attempts, some 100 ms; Run asks it at once.
 func (k *Kernel) isolation() sys.Isolation { return k.sandbox.Probe(k.background).Level }
 
 // probe tries the escapes and records what held.
