@@ -25,6 +25,7 @@
 //	access.go     what a role and the denied paths refuse; permissions.go: the calls about them; config_roles.go: where they stand
 //	security.go   approvals, policy, tools, audit; trust.go: which folders the person trusts; instructions.go: what they tell agents
 //	exec.go       commands; exec_card.go: as a person sees them; exec_jobs.go: in the background
+//	taint.go      where what a run has read came from, and what follows; taint_files.go: of files and commands; taint_api.go: for the person
 //	place.go      where a path leads; files.go, write.go, text.go, folder.go; search.go, walk.go and ignore.go; mention.go: names while a person writes
 //	changes.go    what a run changed
 //	budget.go     limits; budget_wait.go: what waits for one; held.go: what the person hears of that; costs.go: what was spent; resources.go: the machine's load
