@@ -266,7 +266,7 @@ func (c *command) run(ctx context.Context) (ExecResult, error) {
 			return ExecResult{}, err
 		}
 		c.meta["isolation"] = int(spec.Level)
-		return ExecResult{JobID: k.commands().add(ctx, c, job, watched), Isolation: k.isolation(), Note: watched.why()}, nil
+		return ExecResult{JobID: k.commands().add(ctx, c, job, watched), Isolation: spec.Level, Note: watched.why()}, nil
 	}
 	res, err := k.sandbox.Run(ctx, spec)
 	c.meta["isolation"] = int(res.Level)
@@ -286,9 +286,10 @@ func (c *command) spec(ctx context.Context) sandbox.Spec {
 	allowed := approved(ctx) || c.caller.who.Kind == sys.KindPerson
 	s := sandbox.Spec{
 		Argv: c.argv, Dir: c.dir, Env: c.env, Writable: []string{c.caller.scope.folder}, Hidden: append([]string{k.opts.Home}, k.witnessPlace()...),
-		Level: k.isolation(), Tag: c.caller.scope.runID, Network: c.verdict.Network && (allowed || networkOpen(ctx)),
+		Tag: c.caller.scope.runID, Network: c.verdict.Network && (allowed || networkOpen(ctx)),
 		MaxMemory: int64(cfg.MaxMemoryMB) << 20, MaxProcs: 1024,
 	}
+	s.Level = c.level(s.Network)
 	switch {
 	case c.timeoutS > 0:
 		s.Timeout = time.Duration(c.timeoutS) * time.Second
@@ -309,6 +310,22 @@ func (c *command) spec(ctx context.Context) sandbox.Spec {
 		}
 	}
 	return c.caller.bound(s)
+}
+
+// thisComputer finds a word that names the machine's own loopback.
+var thisComputer = sys.Pattern(`(?i)\blocalhost\b|\b127\.\d{1,3}\.\d{1,3}\.\d{1,3}\b|\b0\.0\.0\.0\b|\[::1?\]`)
+
+// level is how the command is contained, with the network open or shut. At level 3
+// each command has a loopback of its own: what serves in the background would
+// serve nobody, and what is to talk with a server of this computer would find
+// none. Where the network is open to such a command it runs at level 2, and its
+// request says so.
+func (c *command) level(open bool) sys.Isolation {
+	report := c.caller.k.sandbox.Probe(c.caller.k.background)
+	if report.Level >= sys.IsolationFull && report.Landlock > 0 && open && (c.background || thisComputer().MatchString(c.line)) {
+		return sys.IsolationPartial
+	}
+	return report.Level
 }
 
 // programFolders are the folders of the person's PATH. One that holds the
@@ -382,7 +399,7 @@ func (c *command) note(res sandbox.Result, spec sandbox.Spec) string {
 	case res.WantsPassword:
 		return "It wanted a password. Nobody can type one here, so it could not go on. Ask the person to run it themselves."
 	case res.Level >= sys.IsolationFull && ownLoopback().Match(res.Output):
-		return "A command has a loopback of its own: it reaches neither servers of this machine nor those of other commands. Start what it needs in the same command."
+		return "A command has a loopback of its own: it reaches neither servers of this machine nor those of other commands. Start what it needs in the same command, or name localhost in the command itself and call with network: true."
 	case res.Level >= sys.IsolationFull && spec.Network && netFailure().Match(res.Output):
 		return "The network that was approved is http and https to public machines, through the proxy that http_proxy and https_proxy name. Programs that do not use it, and ssh, do not get out."
 	case res.Level.Contained() && !spec.Network && netFailure().Match(res.Output):

@@ -58,6 +58,7 @@ func (c *command) card(r *security.Request) {
 		r.Argv = c.argv
 	}
 	r.Programs, r.Executable, r.Claim = v.Programs, c.executable, sys.Shorten(c.claim, 1000)
+	r.Contained = c.level(v.Network)
 	r.Network, r.Outside, r.Hidden = v.Network, v.Outside, v.Hidden()
 	r.Title, r.TitleKO = c.title()
 	r.Why, r.WhyKO = because(v.Reason), v.ReasonKO

@@ -202,6 +202,35 @@ func TestApprovedNetworkIsOpenAndOtherwiseShut(t *testing.T) {
 	} else if r.Output != "reached\n" {
 		t.Errorf("got %+v, want it reached", r)
 	}
+	write(t, filepath.Join(k.Folder, "call.py"), "import socket, sys\nprint(socket.create_connection((sys.argv[1], sys.argv[2])).recv(99).decode(), end='')\n")
+	named := "python3 call.py localhost " + port
+	r, err, ap = answered(t, k, h, true, shell(h, kernel.ShellArgs{Command: named, Network: true}))
+	if err != nil || r.Output != "reached\n" || r.Isolation != sys.IsolationPartial || ap.Request.Contained != sys.IsolationPartial {
+		t.Errorf("named: got %+v, %v, shown as level %d; want it reached at level 2", r, err, ap.Request.Contained)
+	}
+}
+
+func TestWhatServesInTheBackgroundIsReachedFromOutside(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	contained(t, k)
+	h := k.Agent("guarded")
+	write(t, filepath.Join(k.Folder, "serve.py"), "import http.server\ns = http.server.HTTPServer(('127.0.0.1', 0), http.server.SimpleHTTPRequestHandler)\nopen('port', 'w').write(str(s.server_port))\ns.serve_forever()\n")
+	r, err, ap := answered(t, k, h, true, shell(h, kernel.ShellArgs{Command: "python3 serve.py", Network: true, Background: true}))
+	if err != nil || r.Isolation != sys.IsolationPartial || ap.Request.Contained != sys.IsolationPartial {
+		t.Fatalf("got %+v, %v, shown as level %d; want level 2", r, err, ap.Request.Contained)
+	}
+	k.Until("it serves", func() bool {
+		port, err := os.ReadFile(filepath.Join(k.Folder, "port"))
+		if err != nil || len(port) == 0 {
+			return false
+		}
+		c, err := net.Dial("tcp", "127.0.0.1:"+string(port))
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
 }
 
 func TestApprovedCommandReachesThePathThatThePersonSaw(t *testing.T) {

@@ -295,6 +295,21 @@ args = '{"command": "git push"}'
 text = "Pushed."
 `
 
+// inside puts the program into the folder of the agent: one that it finds outside
+// would be a reason by itself to refuse what it does with it.
+func (m *machine) inside() string {
+	m.t.Helper()
+	path := filepath.Join(m.folder, "oxios")
+	data, err := os.ReadFile(m.bin)
+	if err == nil {
+		err = os.WriteFile(path, data, 0o755)
+	}
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return path
+}
+
 // A command of an agent that reaches the socket is that agent, also when a
 // person had let it run.
 func TestRealAgentCannotApproveItsOwnRequest(t *testing.T) {
@@ -303,7 +318,7 @@ func TestRealAgentCannotApproveItsOwnRequest(t *testing.T) {
 	m.serve()
 	m.must(exitWaiting, "run", "--no-wait", "push")
 	push := m.waiting()[0]
-	m.must(exitWaiting, "run", "--no-wait", "Approve "+push.ID+" with "+m.bin+" in "+m.home)
+	m.must(exitWaiting, "run", "--no-wait", "--trust", "Approve "+push.ID+" with "+m.inside()+" in "+m.home)
 	for _, a := range m.waiting() {
 		if a.ID != push.ID {
 			m.must(0, "approvals", "approve", a.ID)

@@ -187,7 +187,7 @@ func TestRealAgentGetsNoBackup(t *testing.T) {
 	m := newMachine(t, backer)
 	m.serve()
 	path := filepath.Join(m.folder, "everything.tar.gz")
-	m.must(exitWaiting, "run", "--no-wait", "Back up with "+m.bin+" in "+m.home+" to "+path)
+	m.must(exitWaiting, "run", "--no-wait", "--trust", "Back up with "+m.inside()+" in "+m.home+" to "+path)
 	for _, a := range m.waiting() {
 		m.must(0, "approvals", "approve", a.ID)
 	}
