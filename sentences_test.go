@@ -99,6 +99,13 @@ func sentencesOf(file *ast.File) map[string]int {
 				}
 			}
 		}
+		if field, ok := n.(*ast.KeyValueExpr); ok && file.Name.Name == "tools" { // what a tool is for
+			if x, ok := field.Key.(*ast.Ident); ok && x.Name == "about" {
+				if s, ok := text(field.Value); ok {
+					out[s] = sources.Position(field.Pos()).Line
+				}
+			}
+		}
 		call, ok := n.(*ast.CallExpr)
 		if !ok {
 			return true

@@ -47,10 +47,11 @@ type Policy struct {
 
 // ToolInfo describes a tool that agents may have.
 type ToolInfo struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	Domain      string `json:"domain"`
-	On          bool   `json:"on"`
+	Name          string `json:"name"`
+	Description   string `json:"description"`
+	DescriptionKO string `json:"description_ko"` // the same in Korean
+	Domain        string `json:"domain"`
+	On            bool   `json:"on"`
 
 	Calls []string `json:"-"` // the system calls that it is for
 }

@@ -40,6 +40,7 @@ var koreanOf = sync.OnceValue(func() map[string]string {
 		koreanGrants(),
 		koreanIsolation(),
 		koreanTaint(),
+		koreanTools(),
 		koreanAccess(),
 	} {
 		for _, words := range part {

@@ -120,6 +120,15 @@ func TestToolThatThePersonSwitchedOffIsNotOffered(t *testing.T) {
 	}
 }
 
+func TestEachToolSaysWhatItIsForInBothLanguages(t *testing.T) {
+	t.Parallel()
+	for _, x := range tools.Catalogue() {
+		if x.Description == "" || x.DescriptionKO == "" {
+			t.Errorf("%s: got %q and %q", x.Name, x.Description, x.DescriptionKO)
+		}
+	}
+}
+
 func TestToolsWithoutTheRightToThemAreNotOffered(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.Open(t)

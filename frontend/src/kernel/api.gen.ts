@@ -2628,6 +2628,8 @@ export interface ToolCall {
 export interface ToolInfo {
   name: string;
   description: string;
+  /** the same in Korean */
+  description_ko: string;
   domain: string;
   on: boolean;
 }
