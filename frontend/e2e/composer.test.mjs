@@ -37,9 +37,11 @@ async function empty() {
 }
 
 async function say(text) {
+	const answered = await page.locator('.turn .foot').count();
 	await message().fill(text);
 	await press('Enter');
 	await log().locator('.bubble', { hasText: text }).last().waitFor();
+	await page.waitForFunction((n) => document.querySelectorAll('.turn .foot').length > n, answered);
 	await page.getByText('nothing runs').waitFor();
 }
 
