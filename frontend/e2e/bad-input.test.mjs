@@ -248,7 +248,8 @@ describe('bad input', { skip }, () => {
 			await log().getByText('You said: Before').waitFor();
 			await o.fill();
 			await say('Is there room?');
-			await page.getByRole('alert').getByText(told).waitFor();
+			await page.locator('#composer-problem', { hasText: told }).waitFor();
+			await page.getByRole('alert').getByText('Nothing can be saved').waitFor();
 			assert.equal(await message().inputValue(), 'Is there room?');
 			await o.empty();
 			await message().press('Enter');
