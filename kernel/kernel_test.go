@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 // powered is a life whose disk is watched, where that can be done.
 var powered func()
 
-func open(t *testing.T, o ...kerneltest.Option) *kerneltest.Kernel {
+func open(t testing.TB, o ...kerneltest.Option) *kerneltest.Kernel {
 	t.Helper()
 	return kerneltest.Open(t, o...)
 }

@@ -174,7 +174,7 @@ func planned(t *testing.T, k *kerneltest.Kernel, run string) string {
 	return b.String()
 }
 
-func write(t *testing.T, path, text string) {
+func write(t testing.TB, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)

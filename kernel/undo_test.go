@@ -15,7 +15,7 @@ import (
 )
 
 // ended ends the run of an agent that a test has adopted.
-func ended(t *testing.T, k *kerneltest.Kernel, h *kernel.Handle) string {
+func ended(t testing.TB, k *kerneltest.Kernel, h *kernel.Handle) string {
 	t.Helper()
 	id := h.Principal().ID
 	if _, err := k.Person().Agents.Kill(t.Context(), id); err != nil {
@@ -24,7 +24,7 @@ func ended(t *testing.T, k *kerneltest.Kernel, h *kernel.Handle) string {
 	return id
 }
 
-func preview(t *testing.T, k *kerneltest.Kernel, q kernel.UndoQuery) kernel.UndoPlan {
+func preview(t testing.TB, k *kerneltest.Kernel, q kernel.UndoQuery) kernel.UndoPlan {
 	t.Helper()
 	p, err := k.Person().Agents.UndoPreview(t.Context(), q)
 	if err != nil {
@@ -34,7 +34,7 @@ func preview(t *testing.T, k *kerneltest.Kernel, q kernel.UndoQuery) kernel.Undo
 }
 
 // goBack undoes or redoes what a preview shows.
-func goBack(t *testing.T, k *kerneltest.Kernel, q kernel.UndoQuery, force ...string) kernel.UndoPlan {
+func goBack(t testing.TB, k *kerneltest.Kernel, q kernel.UndoQuery, force ...string) kernel.UndoPlan {
 	t.Helper()
 	p := preview(t, k, q)
 	do := k.Person().Agents.Undo
@@ -91,7 +91,7 @@ func treeOf(t *testing.T, dir string) string {
 	return out.String()
 }
 
-func put(t *testing.T, h *kernel.Handle, path, text string) {
+func put(t testing.TB, h *kernel.Handle, path, text string) {
 	t.Helper()
 	if _, err := h.Exec.Write(t.Context(), kernel.WriteArgs{Path: path, Content: text}); err != nil {
 		t.Fatal(err)
@@ -318,7 +318,7 @@ func TestWhatIsKeptForUndoGoesWithItsTimeAndWithItsConversation(t *testing.T) {
 	}
 }
 
-func runLine(t *testing.T, h *kernel.Handle, line string) kernel.ExecResult {
+func runLine(t testing.TB, h *kernel.Handle, line string) kernel.ExecResult {
 	t.Helper()
 	r, err := h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: line})
 	if err != nil || r.ExitCode != 0 {
