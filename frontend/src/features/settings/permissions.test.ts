@@ -63,7 +63,7 @@ describe('the rules of agents', () => {
 	it('shows the level of isolation, the roles with what they take away, and the paths that are kept', async () => {
 		render(Permissions);
 		await screen.findByText('tools: read, grep, find, ls · no network · commands up to 60 s');
-		expect(screen.getByText(/Level 2/)).toBeTruthy();
+		expect(screen.getByText(/Level 3/)).toBeTruthy();
 		expect(screen.getByText('~/taxes')).toBeTruthy();
 		expect(screen.getByText('~/.ssh')).toBeTruthy();
 	});
