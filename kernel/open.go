@@ -10,8 +10,10 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -203,6 +205,10 @@ func lockHome(home, owner string) (*flock.Flock, error) {
 	path := filepath.Join(home, "run", "lock")
 	l := flock.New(path, flock.SetPermissions(0o600))
 	ok, err := l.TryLock()
+	// A process that was killed while it started another one leaves its lock to that for a moment.
+	for end := time.Now().Add(time.Second); err == nil && !ok && time.Now().Before(end) && ownerGone(home); ok, err = l.TryLock() {
+		time.Sleep(10 * time.Millisecond)
+	}
 	if err != nil {
 		return nil, sys.Errorf(sys.CodeUnavailable, "The home %s cannot be locked: %w.", home, err)
 	}
@@ -217,6 +223,19 @@ func lockHome(home, owner string) (*flock.Flock, error) {
 		return nil, sys.Errorf(sys.CodeUnavailable, "The home %s cannot be written: %w.", home, err)
 	}
 	return l, nil
+}
+
+// ownerGone reports whether the process that last owned a home has ended. Where
+// that cannot be told it has not.
+func ownerGone(home string) bool {
+	who, err := os.ReadFile(filepath.Join(home, "run", "owner"))
+	_, id, found := strings.Cut(string(who), ", process ")
+	pid, perr := strconv.Atoi(strings.TrimSpace(id))
+	if err != nil || !found || perr != nil {
+		return false
+	}
+	p, err := os.FindProcess(pid)
+	return err == nil && errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
 }
 
 // recordStart begins this kernel's part of the audit chain. It also declares a
