@@ -149,10 +149,7 @@ func (c *command) touches() []string {
 	out := []string{c.dir}
 	shut := c.caller.shut()
 	for _, word := range slices.Concat(c.verdict.Paths, c.verdict.Outside) {
-		at := expandHome(word)
-		if !filepath.IsAbs(at) {
-			at = filepath.Join(c.dir, at)
-		}
+		at := c.named(word)
 		real := realPath(at)
 		system := slices.ContainsFunc(systemPlaces, func(dir string) bool { return security.Within(real, dir) })
 		if system && shut.Reaches(real) == "" && shut.Reaches(at) == "" {

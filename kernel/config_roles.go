@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -107,22 +108,12 @@ func (c Config) validateRoles() error {
 		return err
 	}
 	for name, rc := range c.Roles {
-		if err := cmpErr(checkPaths("allowed_paths", rc.AllowedPaths), checkPaths("denied_paths", rc.DeniedPaths), security.CheckRole(rc.role(name))); err != nil {
+		if err := cmp.Or(checkPaths("allowed_paths", rc.AllowedPaths), checkPaths("denied_paths", rc.DeniedPaths), security.CheckRole(rc.role(name))); err != nil {
 			return err
 		}
 	}
 	if !slices.ContainsFunc(c.roles(), func(r security.Role) bool { return r.Name == c.Role }) {
 		return sys.Errorf(sys.CodeInvalid, "role is %q, but there is no role of this name", c.Role)
-	}
-	return nil
-}
-
-// cmpErr is the first error.
-func cmpErr(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -192,7 +183,7 @@ func (k *Kernel) forkRole(parent Run, f Fork) (security.Role, error) {
 	case profile == "":
 		profile = parent.Profile
 	}
-	asked, err := k.roleOf(orText(f.Role, profile))
+	asked, err := k.roleOf(cmp.Or(f.Role, profile))
 	if err != nil {
 		return security.Role{}, err
 	}
@@ -200,13 +191,6 @@ func (k *Kernel) forkRole(parent Run, f Fork) (security.Role, error) {
 		return security.Role{}, err
 	}
 	return own.Narrow(asked), nil
-}
-
-func orText(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // change rewrites config.toml with edit, and refuses what would change more of

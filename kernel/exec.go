@@ -218,15 +218,21 @@ func envValue(env []string, name string) string {
 // scriptEnds are the endings of files that something runs.
 var scriptEnds = []string{".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".lua", ".mk", ".ps1", "makefile", "justfile"}
 
+// named is the absolute path that a word of the command means.
+func (c *command) named(word string) string {
+	path := expandHome(word)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(c.dir, path)
+	}
+	return path
+}
+
 // hashScripts binds a command to what is in the files that it names and would
 // run: one that was edited is another command.
 func (c *command) hashScripts() map[string]string {
 	out := map[string]string{}
 	for _, word := range c.verdict.Paths {
-		path := expandHome(word)
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(c.dir, path)
-		}
+		path := c.named(word)
 		info, err := os.Stat(path)
 		if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
 			continue
@@ -347,11 +353,7 @@ func (c *command) outside() []string {
 	var out []string
 	home := realPath(homeFolder())
 	for _, word := range c.verdict.Outside {
-		path := expandHome(word)
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(c.dir, path)
-		}
-		path = realPath(path)
+		path := realPath(c.named(word))
 		if _, err := os.Stat(path); err != nil {
 			path = filepath.Dir(path)
 		}

@@ -72,17 +72,16 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 	}
 	var granted *security.Approval
 	var grant string // the kind of step that was allowed beforehand
-	if agent && a.subject != nil {
-		if a.tier >= 3 {
-			err := sys.Errorf(sys.CodeRefused, "Refused: %s. Nothing was done, and nobody can approve it.", a.refusal)
-			err.Hint = a.hint
-			return none, c.turnAway(ctx, a, err)
-		}
+	effect := agent && a.subject != nil
+	if effect && a.tier >= 3 {
+		err := sys.Errorf(sys.CodeRefused, "Refused: %s. Nothing was done, and nobody can approve it.", a.refusal)
+		err.Hint = a.hint
+		return none, c.turnAway(ctx, a, err)
 	}
 	if weighed.decision == security.DecisionNever {
 		return none, c.turnAway(ctx, a, weighed.closed())
 	}
-	if agent && a.subject != nil {
+	if effect {
 		ask := c.mustAsk(a)
 		if weighed.decision == security.DecisionAsk { // no grant and no earlier yes covers what was not known then
 			ask, a = true, weighed.bind(a)

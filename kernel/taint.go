@@ -32,19 +32,18 @@ func (c *caller) weigh(ctx context.Context, row Syscall, a action) (t taint, err
 		if t.own, err = a.reads(ctx); err != nil {
 			return t, fmt.Errorf("find out where %s comes from: %w", a.resource, err)
 		}
-		if t.own, err = c.k.liveLabels(ctx, t.own); err != nil {
-			return t, err
-		}
 	}
 	read := c.k.runs.of(c.scope.runID).labels
 	if c.trial != nil {
 		read = c.trial.read
 	}
-	// What a command will get from the network cannot have moved anybody to run it.
-	known := slices.DeleteFunc(slices.Clone(t.own), func(l Label) bool { return l.Origin == store.LabelNetwork })
-	if t.live, err = c.k.liveLabels(ctx, read.Join(known)); err != nil {
+	all, err := c.k.liveLabels(ctx, read.Join(t.own))
+	if err != nil {
 		return t, err
 	}
+	t.own = slices.DeleteFunc(slices.Clone(all), func(l Label) bool { return !t.own.Has(l.ID) })
+	// What a command will get from the network cannot have moved anybody to run it.
+	t.live = slices.DeleteFunc(all, func(l Label) bool { return l.Origin == store.LabelNetwork && !read.Has(l.ID) })
 	sink, isolation := row.Sink, c.k.isolation()
 	if c.trial != nil {
 		isolation = c.trial.isolation

@@ -95,13 +95,12 @@ func (a *SecurityAPI) TrustLabel(ctx context.Context, id string, trusted bool) (
 	return guard(ctx, a.caller, act, func(ctx context.Context) (LabelInfo, error) {
 		l, err := a.k.store.FindLabel(ctx, id)
 		if sys.CodeOf(err) == sys.CodeNotFound { // that of a written file is made when it is read
-			var all []LabelInfo
-			all, err = a.k.allLabels(ctx, LabelQuery{})
+			all, lerr := a.k.allLabels(ctx, LabelQuery{})
 			i := slices.IndexFunc(all, func(o LabelInfo) bool { return o.ID == id })
-			if err == nil && i < 0 {
-				err = sys.Errorf(sys.CodeNotFound, "There is no label %q.", id).WithHint("`oxios taint list` shows those that there are.")
-			} else if err == nil {
-				l = all[i].Label
+			if lerr != nil {
+				err = lerr
+			} else if i >= 0 {
+				l, err = all[i].Label, nil
 			}
 		}
 		if err != nil {

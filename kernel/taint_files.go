@@ -282,11 +282,7 @@ func (c *command) reads(ctx context.Context) (out Labels, err error) {
 	}
 	named := false
 	for _, word := range c.verdict.Paths {
-		path := expandHome(word)
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(c.dir, path)
-		}
-		path = realPath(path)
+		path := realPath(c.named(word))
 		info, err := os.Stat(path)
 		if err != nil {
 			continue

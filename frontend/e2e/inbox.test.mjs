@@ -1,11 +1,10 @@
 // The inbox on the real kernel: what waits, fails and finishes while nobody looks, and the quiet hours.
-import AxeBuilder from '@axe-core/playwright';
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { begin, binary, call, oxios, visit as open } from './oxios.mjs';
+import { accessible, begin, binary, call, oxios, visit as open } from './oxios.mjs';
 import { browser } from './serve.mjs';
 
 const skip = binary ? false : 'OXIOS_BIN names no binary';
@@ -36,13 +35,7 @@ async function visit(link) {
 	({ page, errors } = await open(chrome, link));
 }
 
-async function axe() {
-	const { violations } = await new AxeBuilder({ page }).analyze();
-	assert.deepEqual(
-		violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.html.slice(0, 160)}`)),
-		[],
-	);
-}
+const axe = () => accessible(page);
 
 describe('the inbox', { skip }, () => {
 	before(async () => {

@@ -1,4 +1,6 @@
 // A home of the real program with a model that misbehaves, for the specs of what bad input gets.
+import AxeBuilder from '@axe-core/playwright';
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -207,4 +209,13 @@ export async function begin(page) {
 	await page.getByText('Asks').first().waitFor();
 	await page.getByRole('button', { name: 'Begin' }).click();
 	await page.getByRole('textbox', { name: 'Message', exact: true }).waitFor();
+}
+
+/** accessible fails when axe objects to anything on the page. */
+export async function accessible(page) {
+	const { violations } = await new AxeBuilder({ page }).analyze();
+	assert.deepEqual(
+		violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.html.slice(0, 160)}`)),
+		[],
+	);
 }

@@ -1,11 +1,10 @@
 // Permissions on the real kernel: a path that is kept from agents, a role, and a kind of step that is approved and taken back.
-import AxeBuilder from '@axe-core/playwright';
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { begin, binary, oxios, visit } from './oxios.mjs';
+import { accessible, begin, binary, oxios, visit } from './oxios.mjs';
 import { browser } from './serve.mjs';
 
 const skip = binary ? false : 'OXIOS_BIN names no binary';
@@ -31,13 +30,7 @@ async function say(text) {
 	await message.press('Enter');
 }
 
-async function axe() {
-	const { violations } = await new AxeBuilder({ page }).analyze();
-	assert.deepEqual(
-		violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.html.slice(0, 160)}`)),
-		[],
-	);
-}
+const axe = () => accessible(page);
 
 describe('permissions', { skip }, () => {
 	before(async () => {
