@@ -88,10 +88,7 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 		err = h.begin(ctx, j, p)
 	}
 	if err != nil {
-		h.kill()
-		h.cmd.Wait()
-		h.close()
-		dropPipes(h.streams)
+		h.dismiss()
 		return err
 	}
 	r.mu.Lock()
@@ -185,6 +182,7 @@ func startHelper(r *Runner) (*helped, error) {
 	h.cmd.Stderr = h.said
 	h.cmd.ExtraFiles = []*os.File{far[0], far[1], stdout, stderr}
 	h.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	h.cmd.WaitDelay = time.Second // for one who got its stderr and outlives it
 	if err := h.cmd.Start(); err != nil {
 		h.close()
 		dropPipes(streams)

@@ -103,10 +103,14 @@ func (r *Runner) dropSpare() {
 	}
 }
 
-// dismiss ends a helper that got no plan: it ends by itself when its orders do,
-// and takes its temporary folder along.
+// dismiss ends a helper whose command does not run. It ends by itself when its
+// orders do, as does who waits for orders behind its walls, and takes its
+// temporary folder along. Killed at once, it would leave the one that bubblewrap
+// had only begun to start: nobody's child, and waiting for orders for good.
 func (h *helped) dismiss() {
 	h.close()
 	dropPipes(h.streams)
+	late := time.AfterFunc(time.Second, h.kill)
+	defer late.Stop()
 	h.cmd.Wait()
 }

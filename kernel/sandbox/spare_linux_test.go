@@ -1,11 +1,14 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"oxios/kernel/sys"
 )
 
 // ready waits until a helper is kept for the next command and returns its
@@ -75,5 +78,31 @@ func TestCloseEndsTheHelperThatWaits(t *testing.T) {
 	r.keepSpare()
 	if r.spare.helper != nil {
 		t.Error("a closed runner keeps a helper ready")
+	}
+}
+
+func TestACommandThatIsStoppedWhileItsWallsAreBuiltLeavesNobody(t *testing.T) {
+	t.Parallel()
+	r, dir := setup(t, Config{})
+	if r.Level() < sys.IsolationFull {
+		t.Skip("no walls are built here")
+	}
+	before := time.Now()
+	bash(t, r, Spec{Dir: dir}, "true")
+	step := max(time.Since(before)/40, 200*time.Microsecond)
+	for i := range 60 {
+		r.dropSpare()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*step)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			r.Run(ctx, Spec{Argv: []string{"true"}, Dir: dir, Level: r.Level()})
+		}()
+		select {
+		case <-ended:
+		case <-time.After(5 * time.Second):
+			t.Fatalf("stopped %v after its start, a command has not ended after 5 s", time.Duration(i)*step)
+		}
+		cancel()
 	}
 }
