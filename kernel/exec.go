@@ -438,9 +438,6 @@ var (
 	deniedFailure  = sys.Pattern(`(?i)permission denied|operation not permitted|EACCES|EPERM|read-only file system`)
 )
 
-// ansi are the sequences with which programs colour and move about.
-var ansi = sys.Pattern("\x1b(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\-_])")
-
 // outputText makes text of what a command wrote.
 func outputText(raw []byte) string {
 	text := string(raw)
@@ -450,7 +447,7 @@ func outputText(raw []byte) string {
 		}
 	}
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
-	return ansi().ReplaceAllString(text, "")
+	return security.WithoutControl(text)
 }
 
 // hostEnv is the environment that the sandbox reads its PATH folders from: that

@@ -82,7 +82,7 @@ func PlainText(text string) string {
 	if !strings.ContainsFunc(text, unseen) {
 		return text
 	}
-	text = terminal().ReplaceAllString(text, "")
+	text = WithoutControl(text)
 	var b strings.Builder
 	b.Grow(len(text))
 	runes := []rune(text)
@@ -104,12 +104,15 @@ func PlainText(text string) string {
 	return b.String()
 }
 
+// WithoutControl takes from a text the sequences with which programs colour and
+// move about in a terminal.
+func WithoutControl(text string) string { return terminal().ReplaceAllString(text, "") }
+
 const (
 	zwnj = '\u200C'
 	zwj  = '\u200D'
 )
 
-// terminal are the sequences with which programs colour and move about.
 var terminal = sys.Pattern("(?:\x1b\\[|\u009b)[0-9;:?<=>]*[ -/]*[@-~]|(?:\x1b[\\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\x07\x1b\u009c]*(?:\x07|\x1b\\\\|\u009c)|\x1b[ -/]*[0-~]")
 
 // unseen reports whether a character may be one that people do not see.

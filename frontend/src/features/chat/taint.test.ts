@@ -14,11 +14,12 @@ async function setup() {
 	const live = new Live(makeKernel(fake), fake);
 	await live.approvals.load();
 	const approval = live.approvals.of('s-tidy')[0]!;
-	const request = { ...approval.request, labels: [notes] };
-	const card = new Card(live.approvals, { ...approval, request });
-	render(AskTaint, { live, card });
+	approval.request.labels = [notes];
+	const card = new Card(live.approvals, approval);
+	const show = () => render(AskTaint, { live, card });
+	show();
 	const trusted = () => fake.calls.filter((c) => c.method === 'security.trustLabel').map((c) => c.args);
-	return { card, trusted };
+	return { card, trusted, show };
 }
 
 describe('an idea that came from outside', () => {
@@ -31,10 +32,13 @@ describe('an idea that came from outside', () => {
 	});
 
 	it('is trusted on the person’s word, which can be taken back', async () => {
-		const { trusted } = await setup();
+		const { trusted, show } = await setup();
 		screen.getByRole('button', { name: `Trust this as it is: ${notes.text}` }).click();
-		const back = await screen.findByRole('button', { name: `Do not trust this any more: ${notes.text}` });
-		back.click();
+		await screen.findByRole('button', { name: `Do not trust this any more: ${notes.text}` });
+		cleanup();
+		show(); // as after a reload
+		expect(await screen.findByRole('button', { name: `Do not trust this any more: ${notes.text}` })).toBeTruthy();
+		screen.getByRole('button', { name: `Do not trust this any more: ${notes.text}` }).click();
 		await vi.waitFor(() =>
 			expect(trusted()).toEqual([
 				[notes.id, true],
