@@ -124,10 +124,7 @@ func (p place) said(t *testing.T, lives []int) (delivered int) {
 
 func TestAKillAtAnyCommitDeliversEachMessageOnce(t *testing.T) {
 	t.Parallel()
-	rounds := 24
-	if testing.Short() {
-		rounds = 4
-	}
+	rounds := kerneltest.Many(24, 4)
 	scenarios, err := demo.Parse([]byte(crashTalk))
 	if err != nil {
 		t.Fatal(err)

@@ -48,10 +48,7 @@ func TestAKillWhileRoomIsMadeLeavesTheSameConversation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rounds := 12
-	if testing.Short() {
-		rounds = 3
-	}
+	rounds := kerneltest.Many(12, 3)
 	helper := kerneltest.Helper(t)
 	live := func(t *testing.T, kill int) (did int) {
 		t.Helper()

@@ -264,10 +264,7 @@ func places(t *testing.T, scenarios []demo.Scenario) func(*testing.T) place {
 // put down for good after the third crash in a row.
 func TestAKillAtAnyCommitLosesAndRepeatsNothing(t *testing.T) {
 	t.Parallel()
-	rounds := 75
-	if testing.Short() {
-		rounds = 6
-	}
+	rounds := kerneltest.Many(75, 6)
 	scenarios, err := demo.Parse([]byte(crashScript))
 	if err != nil {
 		t.Fatal(err)

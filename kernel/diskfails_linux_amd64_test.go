@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"oxios/kernel"
+	"oxios/kernel/kerneltest"
 	"oxios/kernel/kerneltest/disk"
 	"oxios/kernel/sys"
 )
@@ -149,10 +150,7 @@ func TestADiskThatFailsForAWhileIsReadAndToldOf(t *testing.T) {
 
 func TestNothingIsAcknowledgedThatTheDiskDidNotTake(t *testing.T) {
 	t.Parallel()
-	step := 17
-	if testing.Short() {
-		step = 67
-	}
+	step := kerneltest.Many(17, 67)
 	for n := 1; n < 240; n += step {
 		for i, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EIO} {
 			at := 0

@@ -12,10 +12,7 @@ import (
 // of them is done, in the places that there are, and none is lost.
 func TestAThousandQueuedTasksAreAllDoneOverARestart(t *testing.T) {
 	t.Parallel()
-	many := 1000
-	if testing.Short() {
-		many = 100
-	}
+	many := kerneltest.Many(1000, 100)
 	k := open(t, kerneltest.Script("[[scenario]]\nmatch = '^task (\\d+)'\n[[scenario.turn]]\ntext = \"Task {{1}} is done.\"\n"))
 	runs := make([]string, many)
 	for i := range runs {

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -338,13 +337,7 @@ func TestAPowerCutAtAnyMomentLosesNothingThatWasAcknowledged(t *testing.T) {
 			t.Logf("%d %s", i, o)
 		}
 	}
-	every := 1
-	if testing.Short() {
-		every = 90
-	}
-	if n, err := strconv.Atoi(os.Getenv("OXIOS_POWER_EVERY")); err == nil {
-		every = n
-	}
+	every := kerneltest.Many(1, 90)
 	var a acknowledged
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same cuts each time
 	seen := map[uint64]bool{}

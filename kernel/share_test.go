@@ -205,10 +205,7 @@ func TestTaskIsNotSplit(t *testing.T) {
 // seed, its parts and its evaluations.
 func TestAKillAtAnyCommitOfATaskRepeatsNothing(t *testing.T) {
 	t.Parallel()
-	rounds := 16
-	if testing.Short() {
-		rounds = 2
-	}
+	rounds := kerneltest.Many(16, 2)
 	scenarios, err := demo.Parse([]byte(siteScript))
 	if err != nil {
 		t.Fatal(err)

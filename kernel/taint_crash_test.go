@@ -79,10 +79,7 @@ func (p place) carried(t *testing.T, lives []int) {
 
 func TestAKillAtAnyCommitLosesNoLabel(t *testing.T) {
 	t.Parallel()
-	rounds := 24
-	if testing.Short() {
-		rounds = 4
-	}
+	rounds := kerneltest.Many(24, 4)
 	scenarios, err := demo.Parse([]byte(taintedTalk))
 	if err != nil {
 		t.Fatal(err)

@@ -280,6 +280,15 @@ func (k *Kernel) Toolset(h *kernel.Handle) agent.Toolset {
 	return set
 }
 
+// Many is how often a test tries what it tries anew each time: few, so that the
+// tests end soon, or all where OXIOS_WHOLE is set.
+func Many(all, few int) int {
+	if os.Getenv("OXIOS_WHOLE") != "" {
+		return all
+	}
+	return few
+}
+
 var helper struct {
 	once sync.Once
 	path string
