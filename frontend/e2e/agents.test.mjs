@@ -17,7 +17,7 @@ const row = (text) =>
 		.locator('tr.line')
 		.filter({ has: page.getByRole('button', { name: text, exact: true }) });
 const names = () => table().locator('tr.line button').allInnerTexts();
-const pane = () => page.locator('aside.panel');
+const pane = () => page.locator('#pane-side');
 const toast = (text) => page.locator('.toast', { hasText: text });
 const isFocused = (locator) => locator.evaluate((e) => e === document.activeElement);
 const state = (text, words) => row(text).locator('td').nth(2).getByText(words).waitFor();

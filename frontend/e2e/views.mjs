@@ -291,7 +291,7 @@ export const views = [
 		scene: 'agents',
 		go: async (page) => {
 			await agents('jeju-photos')(page);
-			if (await page.locator('aside.panel').isVisible()) return;
+			if (await page.locator('#pane-side').isVisible()) return;
 			await page.keyboard.press('Enter');
 			await page.waitForTimeout(400);
 		},

@@ -52,6 +52,8 @@ const (
 func (p *NetProxy) Serve(ctx context.Context, c net.Conn) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	stop := context.AfterFunc(ctx, func() { c.Close() }) //nolint:errcheck // only to end what reads or writes
+	defer stop()
 	if c.SetReadDeadline(time.Now().Add(proxyHeadTime)) != nil {
 		return
 	}
@@ -71,9 +73,9 @@ func (p *NetProxy) Serve(ctx context.Context, c net.Conn) {
 		answerText(c, statusOf(err), err.Error()+"\n")
 		return
 	}
-	defer there.Close()                                                 //nolint:errcheck // what came is with the command
-	stop := context.AfterFunc(ctx, func() { c.Close(); there.Close() }) //nolint:errcheck // only to end what reads
-	defer stop()
+	defer there.Close()                                           //nolint:errcheck // what came is with the command
+	stopThere := context.AfterFunc(ctx, func() { there.Close() }) //nolint:errcheck // only to end what reads
+	defer stopThere()
 	if q.Method == http.MethodConnect {
 		if _, err := io.WriteString(c, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
 			return
