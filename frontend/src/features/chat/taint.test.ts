@@ -5,7 +5,7 @@ import { notes } from '../../kernel/fake/taint';
 import { FakeTransport } from '../../kernel/fake/transport';
 import { Live } from '../../kernel/live.svelte';
 import { Card } from './approval.svelte';
-import AskTaint from './AskTaint.test.svelte';
+import AskLive from './AskLive.test.svelte';
 
 afterEach(cleanup);
 
@@ -16,7 +16,7 @@ async function setup() {
 	const approval = live.approvals.of('s-tidy')[0]!;
 	approval.request.labels = [notes];
 	const card = new Card(live.approvals, approval);
-	const show = () => render(AskTaint, { live, card });
+	const show = () => render(AskLive, { live, card });
 	show();
 	const trusted = () => fake.calls.filter((c) => c.method === 'security.trustLabel').map((c) => c.args);
 	return { card, trusted, show };
