@@ -153,9 +153,11 @@ type AgentsAPI interface {
 	// may be assumed.
 	Answer(ctx context.Context, in kernel.AnswerInput) (kernel.Approval, error)
 	// UndoPreview says what an undo or a redo of a run would do, with the difference
-	// for each file. Nothing is changed.
+	// for each file. What came of the run goes with it: what its forks did. Nothing is
+	// changed.
 	UndoPreview(ctx context.Context, q kernel.UndoQuery) (kernel.UndoPlan, error)
-	// Undo puts back what a run changed, created and deleted, as its preview showed.
+	// Undo puts back what a run and its forks changed, created and deleted, as its preview
+	// showed.
 	// A file that is not as the run left it is never touched, unless Force names it. It
 	// can be redone.
 	Undo(ctx context.Context, in kernel.UndoInput) (kernel.UndoPlan, error)

@@ -2655,12 +2655,15 @@ export interface UndoFile {
   binary: boolean;
   /** from how it is now to how it will be */
   diff?: string;
+  /** The ids of the runs that changed it, in that order; among those of [UndoPlan.Runs]. */
+  by: string[];
 }
 
 /** UndoInput undoes or redoes what a preview showed. */
 export interface UndoInput {
   /** or its pid */
   run_id?: string;
+  alone?: boolean;
   paths?: string[];
   /** paths in conflict that are put back all the same; what is there is kept first */
   force?: string[];
@@ -2671,6 +2674,12 @@ export interface UndoInput {
 /** UndoPlan is what an undo or a redo of a run would do, or did. */
 export interface UndoPlan {
   run_id: string;
+  /** without what its forks did */
+  alone: boolean;
+  /** whose changes are in it, the run itself first */
+  runs: UndoRun[];
+  /** of how many runs changes could be in it: the run, its forks and theirs */
+  family: number;
   redo: boolean;
   files: UndoFile[];
   ready: number;
@@ -2685,11 +2694,25 @@ export interface UndoQuery {
   /** or its pid */
   run_id?: string;
   redo?: boolean;
+  /** not what its forks did, nor what these forked */
+  alone?: boolean;
   /** only these, and what lies below them; none for all */
   paths?: string[];
 }
 
-/** UndoState says whether something of a run can be undone or redone. */
+/** UndoRun is a run of which an undo or a redo puts something back. */
+export interface UndoRun {
+  id: string;
+  pid: number;
+  name: string;
+  /** how many paths of the plan it changed */
+  files: number;
+}
+
+/**
+ * UndoState says whether something of a run, or of the runs that it forked, can be
+ * undone or redone.
+ */
 export interface UndoState {
   /** files that were not undone, folders where there are no files */
   undo: number;
@@ -2907,11 +2930,13 @@ export interface AgentsAPI {
   answer(in_: AnswerInput): Promise<Approval>;
   /**
    * UndoPreview says what an undo or a redo of a run would do, with the difference
-   * for each file. Nothing is changed.
+   * for each file. What came of the run goes with it: what its forks did. Nothing is
+   * changed.
    */
   undoPreview(q: UndoQuery): Promise<UndoPlan>;
   /**
-   * Undo puts back what a run changed, created and deleted, as its preview showed.
+   * Undo puts back what a run and its forks changed, created and deleted, as its preview
+   * showed.
    * A file that is not as the run left it is never touched, unless Force names it. It
    * can be redone.
    */
