@@ -1064,6 +1064,50 @@ export interface Found {
 }
 
 /**
+ * FreeCut is what can be freed of the undo data or of the journal, and what cannot
+ * be done any more then.
+ */
+export interface FreeCut {
+  /** undo or journal */
+  part: string;
+  /** runs that had ended then; [InfraAPI.Free] takes it */
+  before: string;
+  /** that can no longer be undone, or replayed */
+  runs: number;
+  /** of undo: that can no longer be put back */
+  files: number;
+  /** of journal: of which is gone what they gave */
+  steps: number;
+  /** about, not more */
+  bytes: number;
+  since?: string;
+  /** when the first and the last of these runs ended */
+  until?: string;
+}
+
+/** Freed says what was freed. */
+export interface Freed {
+  /** undo or journal */
+  part: string;
+  /** runs that had ended then; [InfraAPI.Free] takes it */
+  before: string;
+  /** that can no longer be undone, or replayed */
+  runs: number;
+  /** of undo: that can no longer be put back */
+  files: number;
+  /** of journal: of which is gone what they gave */
+  steps: number;
+  /** about, not more */
+  bytes: number;
+  since?: string;
+  /** when the first and the last of these runs ended */
+  until?: string;
+  /** bytes */
+  freed: number;
+  storage: Storage;
+}
+
+/**
  * Grant is a kind of step that a person allows beforehand: a call of it does
  * not ask.
  */
@@ -2003,6 +2047,8 @@ export interface Run {
   cost: Cost;
   end_reason: string;
   error?: KernelError;
+  /** when its journal was freed: what its steps gave is gone */
+  freed_at?: string;
   /** 0 low, 1 normal, 2 high, 3 critical */
   priority: number;
   /** forks above it: 0 for what a person started */
@@ -2471,6 +2517,12 @@ export interface StoragePart {
   files: number;
   /** bytes that cleaning it frees; 0 when there is nothing, or it is never cleaned */
   clean: number;
+  /**
+   * Keeps names the setting that says for how many days it is kept, and Days is its
+   * value: 0 for ever. "" where no setting does.
+   */
+  keeps?: string;
+  days?: number;
 }
 
 /** StructuredArgs is one program with its arguments, run without a shell. */
@@ -3335,6 +3387,18 @@ export interface InfraAPI {
    * no conversation, setting, key or record is lost. A cache in use is refused.
    */
   clean(part: string): Promise<Cleaned>;
+  /**
+   * FreeCut returns what freeing undo or journal takes with it, of runs that had ended
+   * before a moment. The zero time means now: all that can be freed. What a run at
+   * work, one of its forks or a run that can be gone on with needs is never in it.
+   * Nothing is changed.
+   */
+  freeCut(part: string, before: string): Promise<FreeCut>;
+  /**
+   * Free frees undo or journal of the runs that had ended before a moment, which
+   * [InfraAPI.FreeCut] named. It cannot be undone.
+   */
+  free(part: string, before: string): Promise<Freed>;
 }
 
 /** Kernel is everything that the page can ask for. */
@@ -3483,6 +3547,8 @@ export function makeKernel(t: Transport): Kernel {
       resources: () => t.call('infra.resources', []) as Promise<ResourceView>,
       storage: () => t.call('infra.storage', []) as Promise<Storage>,
       clean: (part) => t.call('infra.clean', [part]) as Promise<Cleaned>,
+      freeCut: (part, before) => t.call('infra.freeCut', [part, before]) as Promise<FreeCut>,
+      free: (part, before) => t.call('infra.free', [part, before]) as Promise<Freed>,
     },
   };
 }
