@@ -79,7 +79,7 @@ describe('undo', { skip }, () => {
 	});
 
 	it('names the agents that a run forked, undoes what they did with it, or that run alone', async () => {
-		await begin(page);
+		await page.keyboard.press('Control+KeyN');
 		const message = page.getByRole('textbox', { name: 'Message', exact: true });
 		await message.fill('Team up');
 		await message.press('Enter');
@@ -106,20 +106,20 @@ describe('undo', { skip }, () => {
 	it('frees what is kept for undo and for replay, after saying what can no longer be done', async () => {
 		await page.keyboard.press('Control+Comma');
 		await page.getByRole('navigation', { name: 'Settings' }).getByRole('button', { name: 'Storage' }).click();
-		await page.getByRole('button', { name: 'Free now: Undo' }).click();
+		await page.getByRole('button', { name: 'Free now: Undo' }).press('Enter');
 		await dialog()
 			.getByText(/runs with \d+ files can no longer be undone/)
 			.waitFor();
 		await axe();
 		await dialog().getByRole('button', { name: 'Free', exact: true }).click();
 		await page.getByText(/ freed\.$/).waitFor();
-		await page.getByRole('button', { name: 'Free now: Journals' }).click();
+		await page.getByRole('button', { name: 'Free now: Journals' }).press('Enter');
 		await dialog()
 			.getByText(/runs can no longer be replayed/)
 			.waitFor();
 		await dialog().getByRole('button', { name: 'Free', exact: true }).click();
 		await dialog().waitFor({ state: 'hidden' });
-		await page.getByRole('button', { name: 'Free now: Undo' }).click();
+		await page.getByRole('button', { name: 'Free now: Undo' }).press('Enter');
 		await dialog().getByText('0 runs with 0 files can no longer be undone').waitFor();
 		await dialog().getByRole('button', { name: 'Cancel' }).click();
 		assert.equal(text('fork.md'), 'by the fork\n', 'files stay');
