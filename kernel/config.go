@@ -64,6 +64,7 @@ type Config struct {
 	Keyring            bool             `toml:"keyring" json:"keyring" default:"true" doc:"Keep keys in the system's keyring where there is one. Takes effect at the next start."`
 	AuditWitness       string           `toml:"audit_witness" json:"audit_witness" default:"auto" doc:"The file outside the home that witnesses the audit record: auto for one in the state folder of the system, a path, or empty for none."`
 	AuditDays          int              `toml:"audit_days" json:"audit_days" default:"0" min:"0" max:"36500" doc:"Days for which the audit record is kept; 0 keeps it for ever. A signed root then stands for what was older."`
+	JournalDays        int              `toml:"journal_days" json:"journal_days" default:"0" min:"0" max:"36500" doc:"Days for which the journal of a run is kept, what its tools gave and what its model thought; 0 keeps it for ever. What was said and done stays."`
 	Providers          []ProviderConfig `toml:"providers" json:"providers,omitempty" doc:"Providers besides those added in the window."`
 
 	// DeniedPaths are kept from all agents; with all below them.

@@ -128,6 +128,7 @@ func (k *Kernel) inspect(ctx context.Context, whole bool) {
 	if after[FindingAudit].Kind == "" && after[FindingWitness].Kind == "" {
 		k.keepDays(ctx)
 	}
+	k.keepJournals(ctx)
 	g.mu.Lock()
 	g.findings = after
 	if whole {

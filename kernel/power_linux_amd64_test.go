@@ -99,6 +99,9 @@ func poweredLife() {
 		failingLife(house{env("HOME"), env("FOLDER"), env("STATE"), env("URL"), env("HELPER")}, env("FAILS") == "long")
 	}
 	h := house{env("HOME"), env("FOLDER"), env("STATE"), env("URL"), env("HELPER")}
+	if run := env("UNDO"); run != "" {
+		undoingLife(h, run)
+	}
 	ctx := context.Background()
 	must := func(err error) {
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"oxios/kernel/agent"
 	"oxios/kernel/event"
@@ -79,6 +80,10 @@ func (a *AgentsAPI) Replay(ctx context.Context, q ReplayQuery) (Replay, error) {
 		}
 		if !run.State.Ended() {
 			return Replay{}, sys.Errorf(sys.CodeConflict, "That run has not ended, so it cannot be replayed yet.").WithHint("Wait for its end, or stop it.")
+		}
+		if run.FreedAt != nil {
+			return Replay{}, sys.Errorf(sys.CodeNotFound, "The journal of that run was freed on %s, so it cannot be replayed.", run.FreedAt.Local().Format(time.DateTime)).
+				WithHint("What it said and did still stands in its conversation. journal_days says how long journals are kept.")
 		}
 		steps, err := a.k.store.Steps(ctx, id)
 		if err != nil {

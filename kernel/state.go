@@ -148,7 +148,7 @@ func (k *Kernel) runView(ctx context.Context, r Run, steps []store.Step, changed
 		v.Changes = append(v.Changes, c.ChangeSummary)
 	}
 	if err == nil {
-		v.Undo, err = k.undoState(ctx, r.ID)
+		v.Undo, err = k.undoState(ctx, r)
 	}
 	return v, err
 }

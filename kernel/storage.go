@@ -14,7 +14,8 @@ import (
 
 // The parts of a home.
 const (
-	PartConversations = "conversations" // messages, steps, settings of the window
+	PartConversations = "conversations" // messages, settings of the window
+	PartJournal       = "journal"       // the steps of runs
 	PartChanges       = "changes"       // what files held before and after a run changed them
 	PartAudit         = "audit"         // the chain, and chains that came with backups
 	PartSpare         = "spare"         // room in the database that is used again by itself, and its log
@@ -35,6 +36,10 @@ type StoragePart struct {
 	Bytes int64  `json:"bytes"`
 	Files int    `json:"files"` // 0 for what lies in the database
 	Clean int64  `json:"clean"` // bytes that cleaning it frees; 0 when there is nothing, or it is never cleaned
+	// Keeps names the setting that says for how many days it is kept, and Days is its
+	// value: 0 for ever. "" where no setting does.
+	Keeps string `json:"keeps,omitempty"`
+	Days  int    `json:"days,omitempty"`
 }
 
 // Storage says how large the home is, and why. The parts together are the
@@ -99,7 +104,7 @@ func (s Storage) part(id string) StoragePart {
 func (k *Kernel) storage(ctx context.Context) (Storage, error) {
 	parts := map[string]*StoragePart{}
 	var order []*StoragePart
-	for _, id := range []string{PartConversations, PartChanges, PartAudit, PartSpare, PartAttachments, PartWorkspace, PartUndo, PartFiles, PartSettings, PartKeys, PartCopies, PartLogs, PartCache} {
+	for _, id := range []string{PartConversations, PartJournal, PartChanges, PartAudit, PartSpare, PartAttachments, PartWorkspace, PartUndo, PartFiles, PartSettings, PartKeys, PartCopies, PartLogs, PartCache} {
 		parts[id] = &StoragePart{ID: id}
 		order = append(order, parts[id])
 	}
@@ -137,6 +142,8 @@ func (k *Kernel) storage(ctx context.Context) (Storage, error) {
 		switch table {
 		case "audit":
 			parts[PartAudit].Bytes += size
+		case "steps":
+			parts[PartJournal].Bytes += size
 		case "changes":
 			parts[PartChanges].Bytes += size
 		case "file_marks", "undo_moves", "undo_commands":
@@ -147,6 +154,13 @@ func (k *Kernel) storage(ctx context.Context) (Storage, error) {
 	}
 	// The log may hold pages that the file does not have yet.
 	parts[PartSpare].Bytes = max(0, database-used)
+	cfg := k.config.get()
+	for id, kept := range map[string]struct {
+		key  string
+		days int
+	}{PartUndo: {"undo_days", cfg.UndoDays}, PartJournal: {"journal_days", cfg.JournalDays}, PartAudit: {"audit_days", cfg.AuditDays}} {
+		parts[id].Keeps, parts[id].Days = kept.key, kept.days
+	}
 	s := Storage{Home: shortenHome(k.opts.Home), Parts: []StoragePart{}}
 	for _, p := range order {
 		if slices.Contains(cleanable, p.ID) {

@@ -141,6 +141,8 @@ var syscalls = table(
 	Syscall{Name: "infra.restore", Domain: security.DomainInfra, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
 	Syscall{Name: "infra.storage", Domain: security.DomainInfra, Rights: security.R, Person: true},
 	Syscall{Name: "infra.clean", Domain: security.DomainInfra, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
+	Syscall{Name: "infra.freeCut", Domain: security.DomainInfra, Rights: security.R, Person: true},
+	Syscall{Name: "infra.free", Domain: security.DomainInfra, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
 	Syscall{Name: "infra.reportFocus", Domain: security.DomainInfra, Rights: security.W, Person: true},
 
 	Syscall{Name: "infra.budget", Domain: security.DomainInfra, Rights: security.R},

@@ -19,30 +19,34 @@ import (
 type UndoQuery struct {
 	RunID string   `json:"run_id"` // or its pid
 	Redo  bool     `json:"redo,omitempty"`
+	Alone bool     `json:"alone,omitempty"` // not what its forks did, nor what these forked
 	Paths []string `json:"paths,omitempty"` // only these, and what lies below them; none for all
 }
 
 // UndoInput undoes or redoes what a preview showed.
 type UndoInput struct {
 	RunID string   `json:"run_id"` // or its pid
+	Alone bool     `json:"alone,omitempty"`
 	Paths []string `json:"paths,omitempty"`
 	Force []string `json:"force,omitempty"` // paths in conflict that are put back all the same; what is there is kept first
 	Hash  string   `json:"hash"`            // of the preview
 }
 
 // UndoPreview says what an undo or a redo of a run would do, with the difference
-// for each file. Nothing is changed.
+// for each file. What came of the run goes with it: what its forks did. Nothing is
+// changed.
 func (a *AgentsAPI) UndoPreview(ctx context.Context, q UndoQuery) (UndoPlan, error) {
 	return guard(ctx, a.caller, action{call: "agents.undoPreview", resource: "run:" + q.RunID}, func(ctx context.Context) (UndoPlan, error) {
-		run, err := a.k.undoable(ctx, q.RunID)
+		f, err := a.k.undoable(ctx, q.RunID, q.Alone)
 		if err != nil {
 			return UndoPlan{}, err
 		}
-		return a.k.undos.plan(ctx, run, q.Redo, q.Paths)
+		return a.k.undos.plan(ctx, f, q.Redo, q.Paths)
 	})
 }
 
-// Undo puts back what a run changed, created and deleted, as its preview showed.
+// Undo puts back what a run and its forks changed, created and deleted, as its preview
+// showed.
 // A file that is not as the run left it is never touched, unless Force names it. It
 // can be redone.
 func (a *AgentsAPI) Undo(ctx context.Context, in UndoInput) (UndoPlan, error) {
@@ -55,42 +59,51 @@ func (a *AgentsAPI) Redo(ctx context.Context, in UndoInput) (UndoPlan, error) {
 }
 
 func (a *AgentsAPI) goBack(ctx context.Context, call string, in UndoInput, redo bool) (UndoPlan, error) {
-	meta := map[string]any{"paths": len(in.Paths), "force": in.Force, "hash": in.Hash}
+	meta := map[string]any{"paths": len(in.Paths), "force": in.Force, "alone": in.Alone, "hash": in.Hash}
 	return guard(ctx, a.caller, action{call: call, resource: "run:" + in.RunID, meta: meta}, func(ctx context.Context) (UndoPlan, error) {
-		run, err := a.k.undoable(ctx, in.RunID)
+		f, err := a.k.undoable(ctx, in.RunID, in.Alone)
 		if err != nil {
 			return UndoPlan{}, err
 		}
-		return a.k.undos.goBack(ctx, run, in, redo)
+		return a.k.undos.goBack(ctx, f, in, redo)
 	})
 }
 
 // undoable finds a run whose changes may be looked at: one that has ended, with
-// the commands that it left in the background.
-func (k *Kernel) undoable(ctx context.Context, id string) (Run, error) {
+// those that it forked and the commands that they left in the background.
+func (k *Kernel) undoable(ctx context.Context, id string, alone bool) (kin, error) {
 	id, err := k.runID(ctx, id)
 	if err != nil {
-		return Run{}, err
+		return kin{}, err
 	}
 	run, err := k.run(ctx, id)
 	if err != nil {
-		return run, err
+		return kin{}, err
 	}
 	if !run.State.Ended() {
-		return run, sys.Errorf(sys.CodeBusy, "That run has not ended. Nothing was changed.").WithHint("Stop it first, or wait for its end.")
+		return kin{}, sys.Errorf(sys.CodeBusy, "That run has not ended. Nothing was changed.").WithHint("Stop it first, or wait for its end.")
 	}
-	for _, j := range k.cmds.list(&caller{k: k, who: sys.Person("")}) {
-		if j.RunID == id && j.Running {
-			return run, sys.Errorf(sys.CodeBusy, "A command that this run began is still at work in the background. Nothing was changed.").WithHint("Stop it first.")
+	f, err := k.kinOf(ctx, run, alone)
+	if err != nil {
+		return f, err
+	}
+	jobs := k.cmds.list(&caller{k: k, who: sys.Person("")})
+	for _, r := range f.runs {
+		if r = k.unwritten.over(r); !r.State.Ended() {
+			return f, sys.Errorf(sys.CodeBusy, "An agent that this run started is still at work: %s. Nothing was changed.", sys.Shorten(r.Name, 80)).
+				WithHint("Stop it first, wait for its end, or undo this run alone.")
+		}
+		if slices.ContainsFunc(jobs, func(j Job) bool { return j.RunID == r.ID && j.Running }) {
+			return f, sys.Errorf(sys.CodeBusy, "A command that this run began is still at work in the background. Nothing was changed.").WithHint("Stop it first.")
 		}
 	}
-	return run, nil
+	return f, nil
 }
 
-func (u *undos) goBack(ctx context.Context, run Run, in UndoInput, redo bool) (UndoPlan, error) {
+func (u *undos) goBack(ctx context.Context, f kin, in UndoInput, redo bool) (UndoPlan, error) {
 	u.one.Lock()
 	defer u.one.Unlock()
-	plan, err := u.plan(ctx, run, redo, in.Paths)
+	plan, err := u.plan(ctx, f, redo, in.Paths)
 	if err != nil {
 		return plan, err
 	}
@@ -105,14 +118,14 @@ func (u *undos) goBack(ctx context.Context, run Run, in UndoInput, redo bool) (U
 		plan.Files[i].Status = UndoReady
 	}
 	op := sys.NewID()
-	moves := movesOf(run, op, redo, plan.Files)
+	moves := movesOf(f, op, redo, plan.Files)
 	if len(moves) == 0 {
 		return plan, nil
 	}
 	// What was shown is done whether or not somebody still waits for it.
 	ctx = context.WithoutCancel(ctx)
 	u.objects.Clearing.RLock()
-	err = u.keepPresent(run, plan.Files)
+	err = u.keepPresent(f, plan.Files)
 	if err == nil {
 		err = u.k.store.Write(ctx, func(tx *store.Tx) error { return u.k.store.AddUndoMoves(tx, moves) })
 	}
@@ -120,19 +133,20 @@ func (u *undos) goBack(ctx context.Context, run Run, in UndoInput, redo bool) (U
 	if err != nil {
 		return plan, notRecorded(err)
 	}
-	why := u.make(ctx, run, moves, undo.Mover.Apply)
-	err = u.close(ctx, run, moves)
+	why := u.make(ctx, f, moves, undo.Mover.Apply)
+	err = u.close(ctx, f, moves)
 	u.tell(&plan, moves, why)
 	return plan, err
 }
 
 // keepPresent puts what is about to be replaced into the store, whoever wrote it.
-func (u *undos) keepPresent(run Run, files []UndoFile) error {
+func (u *undos) keepPresent(of kin, files []UndoFile) error {
+	folders := of.folders()
 	for _, f := range files {
 		if f.Status != UndoReady || f.now.Kind != undo.File && f.now.Kind != undo.Link {
 			continue
 		}
-		dir, rel := where(run.Folder, f.path)
+		dir, rel := where(folders, f.path)
 		root, err := security.OpenRoot(dir)
 		if err == nil {
 			err = undo.Keep(u.objects, root, rel, f.now)
@@ -147,7 +161,7 @@ func (u *undos) keepPresent(run Run, files []UndoFile) error {
 
 // movesOf puts what is to be done into an order in which it can be done: what goes
 // goes first, folders come before what is in them.
-func movesOf(run Run, op string, redo bool, files []UndoFile) []store.UndoMove {
+func movesOf(of kin, op string, redo bool, files []UndoFile) []store.UndoMove {
 	type step struct {
 		path         string
 		was, becomes undo.State
@@ -188,7 +202,7 @@ func movesOf(run Run, op string, redo bool, files []UndoFile) []store.UndoMove {
 	moves := make([]store.UndoMove, len(steps))
 	for i, s := range steps {
 		moves[i] = store.UndoMove{
-			OpID: op, N: i, RunID: run.ID, Redo: redo, Path: s.path, Was: s.was.String(), Becomes: s.becomes.String(), Temp: ".oxios-" + op + "-" + sys.NewID()[24:], State: store.MoveOpen,
+			OpID: op, N: i, RunID: of.run().ID, Tree: !of.alone, Redo: redo, Path: s.path, Was: s.was.String(), Becomes: s.becomes.String(), Temp: ".oxios-" + op + "-" + sys.NewID()[24:], State: store.MoveOpen,
 		}
 	}
 	return moves
@@ -196,8 +210,8 @@ func movesOf(run Run, op string, redo bool, files []UndoFile) []store.UndoMove {
 
 // make makes moves, each as far as it can be made, and says what hindered the
 // others, by path.
-func (u *undos) make(ctx context.Context, run Run, moves []store.UndoMove, how func(undo.Mover, undo.Move) error) map[string]error {
-	why := map[string]error{}
+func (u *undos) make(ctx context.Context, of kin, moves []store.UndoMove, how func(undo.Mover, undo.Move) error) map[string]error {
+	why, folders := map[string]error{}, of.folders()
 	mover := undo.Mover{Objects: u.objects}
 	roots := map[string]*security.Root{}
 	defer func() {
@@ -212,7 +226,7 @@ func (u *undos) make(ctx context.Context, run Run, moves []store.UndoMove, how f
 			continue // the first half of it was not made
 		}
 		err := func() error {
-			dir, rel := where(run.Folder, m.Path)
+			dir, rel := where(folders, m.Path)
 			root := roots[dir]
 			if root == nil {
 				var err error
@@ -235,7 +249,7 @@ func (u *undos) make(ctx context.Context, run Run, moves []store.UndoMove, how f
 		if err != nil {
 			why[m.Path] = err
 			if !errors.Is(err, undo.ErrForeign) && !errors.Is(err, undo.ErrNotEmpty) {
-				u.k.log.WarnContext(ctx, "A file could not be put back", "run_id", run.ID, "error", err)
+				u.k.log.WarnContext(ctx, "A file could not be put back", "run_id", m.RunID, "error", err)
 			}
 			continue
 		}
@@ -245,7 +259,7 @@ func (u *undos) make(ctx context.Context, run Run, moves []store.UndoMove, how f
 }
 
 // close writes down what came of moves.
-func (u *undos) close(ctx context.Context, run Run, moves []store.UndoMove) error {
+func (u *undos) close(ctx context.Context, of kin, moves []store.UndoMove) error {
 	states := map[int]string{}
 	for _, m := range moves {
 		states[m.N] = m.State
@@ -254,21 +268,41 @@ func (u *undos) close(ctx context.Context, run Run, moves []store.UndoMove) erro
 	if err != nil {
 		return err
 	}
-	u.sealed(ctx, run)
+	u.sealed(ctx, of.run())
+	for _, r := range of.runs[1:] {
+		u.announce(ctx, r)
+	}
 	return nil
 }
 
-// sealed seals what a run did, and tells the faces what of it can be undone.
+// sealed seals what a run did, and tells the faces what of it can be undone, and of
+// those of which it came.
 func (u *undos) sealed(ctx context.Context, run Run) {
-	err := u.seal(ctx, run.ID)
-	if err == nil {
-		var s *UndoState
-		if s, err = u.k.undoState(ctx, run.ID); err == nil && s != nil {
-			u.k.publish(event.UndoChanged, scope{runID: run.ID, sessionID: run.SessionID}, *s)
+	if err := u.seal(ctx, run.ID); err != nil {
+		u.k.log.WarnContext(ctx, "Could not seal what a run did", "run_id", run.ID, "error", err)
+		return
+	}
+	u.announce(ctx, run)
+	over, err := u.k.store.Forebears(ctx, run.ID)
+	if err != nil {
+		u.k.log.WarnContext(ctx, "Could not tell what can be undone", "run_id", run.ID, "error", err)
+	}
+	for _, r := range over {
+		if r.State.Ended() {
+			u.announce(ctx, r)
 		}
 	}
+}
+
+// announce tells the faces what of a run can be undone.
+func (u *undos) announce(ctx context.Context, run Run) {
+	s, err := u.k.undoState(ctx, run)
 	if err != nil {
-		u.k.log.WarnContext(ctx, "Could not seal what a run did", "run_id", run.ID, "error", err)
+		u.k.log.WarnContext(ctx, "Could not tell what can be undone", "run_id", run.ID, "error", err)
+		return
+	}
+	if s != nil {
+		u.k.publish(event.UndoChanged, scope{runID: run.ID, sessionID: run.SessionID}, *s)
 	}
 }
 
@@ -323,7 +357,7 @@ func (u *undos) afterCrash(ctx context.Context) {
 
 // recover ends the undos that a crash cut off.
 func (u *undos) recover(ctx context.Context) error {
-	open, err := u.k.store.UndoMoves(ctx, "")
+	open, err := u.k.store.UndoMoves(ctx)
 	if err != nil {
 		return err
 	}
@@ -338,9 +372,13 @@ func (u *undos) recover(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		why := u.make(ctx, run, moves, undo.Mover.Recover)
+		f, err := u.k.kinOf(ctx, run, !moves[0].Tree)
+		if err != nil {
+			return err
+		}
+		why := u.make(ctx, f, moves, undo.Mover.Recover)
 		u.k.log.InfoContext(ctx, "Finished an undo that was cut off", "run_id", run.ID, "left", len(why))
-		if err := u.close(ctx, run, moves); err != nil {
+		if err := u.close(ctx, f, moves); err != nil {
 			return err
 		}
 	}

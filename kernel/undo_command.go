@@ -337,6 +337,9 @@ func (u *undos) kept(wanted map[string]bool, old time.Time, changed map[string]b
 	}
 	var list []*undo.Index
 	unchanged := u.k.clock.Now().Add(-unchangedFor)
+	if old.After(unchanged) {
+		unchanged = old
+	}
 	for _, e := range entries {
 		file := filepath.Join(dir, e.Name())
 		info, err := e.Info()

@@ -29,12 +29,16 @@ func (u *undos) tend(ctx context.Context) error {
 	}
 }
 
-// clear forgets what is old and removes what nothing names. It waits for whoever
-// is putting something into the store, and holds off who wants to.
+// clear forgets what is old and removes what nothing names.
 func (u *undos) clear(ctx context.Context) error {
+	return u.clearBefore(ctx, u.k.clock.Now().AddDate(0, 0, -u.k.config.get().UndoDays))
+}
+
+// clearBefore forgets what runs did that had ended before a moment. It waits for
+// whoever is putting something into the store, and holds off who wants to.
+func (u *undos) clearBefore(ctx context.Context, old time.Time) error {
 	u.one.Lock()
 	defer u.one.Unlock()
-	old := u.k.clock.Now().AddDate(0, 0, -u.k.config.get().UndoDays)
 	err := u.k.store.Write(ctx, func(tx *store.Tx) error { return u.k.store.DropUndo(tx, old) })
 	if err != nil {
 		return err

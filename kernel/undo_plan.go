@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"oxios/kernel/security"
-	"oxios/kernel/store"
 	"oxios/kernel/sys"
 	"oxios/kernel/undo"
 )
@@ -47,14 +46,27 @@ type UndoFile struct {
 	Removed int    `json:"removed"`
 	Binary  bool   `json:"binary"`
 	Diff    string `json:"diff,omitempty"` // from how it is now to how it will be
+	// The ids of the runs that changed it, in that order; among those of [UndoPlan.Runs].
+	By []string `json:"by"`
 
 	path              string // absolute
 	now, was, becomes undo.State
 }
 
+// UndoRun is a run of which an undo or a redo puts something back.
+type UndoRun struct {
+	ID    string `json:"id"`
+	PID   int64  `json:"pid"`
+	Name  string `json:"name"`
+	Files int    `json:"files"` // how many paths of the plan it changed
+}
+
 // UndoPlan is what an undo or a redo of a run would do, or did.
 type UndoPlan struct {
 	RunID      string     `json:"run_id"`
+	Alone      bool       `json:"alone"`  // without what its forks did
+	Runs       []UndoRun  `json:"runs"`   // whose changes are in it, the run itself first
+	Family     int        `json:"family"` // of how many runs changes could be in it: the run, its forks and theirs
 	Redo       bool       `json:"redo"`
 	Files      []UndoFile `json:"files"`
 	Ready      int        `json:"ready"`
@@ -63,138 +75,19 @@ type UndoPlan struct {
 	Hash       string     `json:"hash"` // of exactly this; [AgentsAPI.Undo] takes it
 }
 
-// UndoState says whether something of a run can be undone or redone.
-type UndoState struct {
-	Undo int `json:"undo"` // files that were not undone, folders where there are no files
-	Redo int `json:"redo"` // files that were undone
-}
-
-// trace is all that happened to a path through one run.
-type trace struct {
-	path          string
-	before, after undo.State // the last stretch in which nobody else wrote
-	mixed         bool       // somebody else wrote between two steps of the run
-	unsure        bool
-	undone        bool
-	at            undo.State // how the last undo or redo left it, when there was one
-	other         undo.State // what that took away
-	moved         bool
-}
-
-// traces returns what a run did to each path, in the order of the first time.
-func traces(marks []store.FileMark, moves []store.UndoMove) ([]*trace, error) {
-	of := map[string]*trace{}
-	var order []*trace
-	for _, m := range marks {
-		before, err := undo.Parse(m.Before)
-		if err != nil {
-			return nil, err
-		}
-		after, err := undo.Parse(m.After)
-		if err != nil {
-			return nil, err
-		}
-		t := of[m.Path]
-		switch {
-		case t == nil:
-			t = &trace{path: m.Path, before: before, after: after, unsure: m.Unsure}
-			of[m.Path] = t
-			order = append(order, t)
-		case t.after != before:
-			t.before, t.after, t.mixed, t.unsure = before, after, true, m.Unsure
-		default:
-			t.after, t.unsure = after, t.unsure || m.Unsure
-		}
-	}
-	op := ""
-	seen := map[string]bool{}
-	for _, m := range moves {
-		t := of[m.Path]
-		if t == nil || m.State != store.MoveDone {
-			continue
-		}
-		was, err := undo.Parse(m.Was)
-		if err != nil {
-			return nil, err
-		}
-		becomes, err := undo.Parse(m.Becomes)
-		if err != nil {
-			return nil, err
-		}
-		if m.OpID != op {
-			op, seen = m.OpID, map[string]bool{}
-		}
-		if !seen[m.Path] { // a path may take two moves: a folder that becomes a file
-			t.other = was
-		}
-		seen[m.Path] = true
-		t.moved, t.undone, t.at = true, !m.Redo, becomes
-	}
-	return slices.DeleteFunc(order, func(t *trace) bool { return t.before == t.after && !t.moved }), nil
-}
-
-// ends are what must be there, and what is put there, for one direction. It
-// reports false when the direction means nothing for this path.
-func (t *trace) ends(redo bool) (was, becomes undo.State, ok bool) {
-	switch {
-	case t.moved:
-		return t.at, t.other, redo == t.undone
-	case redo:
-		return t.before, t.after, false
-	}
-	return t.after, t.before, true
-}
-
-// undoState counts what can be undone and redone of a run.
-func (k *Kernel) undoState(ctx context.Context, runID string) (*UndoState, error) {
-	list, err := k.traces(ctx, runID)
-	if err != nil || len(list) == 0 {
-		return nil, err
-	}
-	s := &UndoState{}
-	folders := !slices.ContainsFunc(list, func(t *trace) bool { return !t.folder() })
-	for _, t := range list {
-		if t.folder() && !folders {
-			continue // people count files
-		}
-		if t.undone {
-			s.Redo++
-		} else {
-			s.Undo++
-		}
-	}
-	return s, nil
-}
-
-func (t *trace) folder() bool {
-	return (t.before.Kind == undo.Folder || t.before.Kind == undo.Absent) && (t.after.Kind == undo.Folder || t.after.Kind == undo.Absent)
-}
-
-func (k *Kernel) traces(ctx context.Context, runID string) ([]*trace, error) {
-	marks, err := k.store.FileMarks(ctx, runID)
-	if err != nil || len(marks) == 0 {
-		return nil, err
-	}
-	moves, err := k.store.UndoMoves(ctx, runID)
-	if err != nil {
-		return nil, err
-	}
-	return traces(marks, moves)
-}
-
-// planUndo works out an undo or a redo without doing it. With paths it is about
+// plan works out an undo or a redo without doing it. With paths it is about
 // those alone, and what lies below them.
-func (u *undos) plan(ctx context.Context, run Run, redo bool, paths []string) (UndoPlan, error) {
-	p := UndoPlan{RunID: run.ID, Redo: redo, Files: []UndoFile{}}
-	list, err := u.k.traces(ctx, run.ID)
+func (u *undos) plan(ctx context.Context, f kin, redo bool, paths []string) (UndoPlan, error) {
+	p := UndoPlan{RunID: f.run().ID, Alone: f.alone, Runs: []UndoRun{}, Family: f.size, Redo: redo, Files: []UndoFile{}}
+	list, err := u.k.traces(ctx, f)
 	if err != nil {
 		return p, err
 	}
-	later, err := u.later(ctx, run.ID, list)
+	later, err := u.later(ctx, f, list)
 	if err != nil {
 		return p, err
 	}
-	s := scope{folder: run.Folder}
+	s := scope{folder: f.run().Folder}
 	found := make([]bool, len(paths))
 	for _, t := range list {
 		shown := s.relative(t.path)
@@ -209,27 +102,38 @@ func (u *undos) plan(ctx context.Context, run Run, redo bool, paths []string) (U
 		if !ok {
 			continue
 		}
-		f, err := u.file(ctx, run, t, was, becomes, later[t.path])
+		file, err := u.file(ctx, f, t, was, becomes, later[t.path])
 		if err != nil {
 			return p, err
 		}
-		f.Path = shown
-		p.Files = append(p.Files, f)
+		file.Path, file.By = shown, t.by
+		p.Files = append(p.Files, file)
 	}
 	if i := slices.Index(found, false); i >= 0 {
 		return p, sys.Errorf(sys.CodeNotFound, "That run did not change %s, as far as Oxios knows. Nothing was changed.", paths[i]).
 			WithHint("`oxios undo RUN --dry-run` lists what it changed.")
 	}
-	u.foldersStay(&p, run)
+	u.foldersStay(&p, f)
 	slices.SortStableFunc(p.Files, func(a, b UndoFile) int { return strings.Compare(a.Path, b.Path) })
-	for _, f := range p.Files {
-		switch f.Status {
+	for _, file := range p.Files {
+		switch file.Status {
 		case UndoReady:
 			p.Ready++
 		case UndoConflict:
 			p.Conflicts++
 		case UndoImpossible:
 			p.Impossible++
+		}
+	}
+	for _, r := range f.runs {
+		n := 0
+		for _, file := range p.Files {
+			if slices.Contains(file.By, r.ID) {
+				n++
+			}
+		}
+		if n > 0 {
+			p.Runs = append(p.Runs, UndoRun{ID: r.ID, PID: r.PID, Name: r.Name, Files: n})
 		}
 	}
 	p.Hash, err = p.hash()
@@ -245,20 +149,21 @@ func (p UndoPlan) hash() (string, error) {
 	}
 	raw, err := json.Marshal(struct {
 		Run   string
+		Alone bool
 		Redo  bool
 		Lines []line
-	}{p.RunID, p.Redo, lines})
+	}{p.RunID, p.Alone, p.Redo, lines})
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:]), err
 }
 
-// later names the runs that wrote to a path after this one did.
-func (u *undos) later(ctx context.Context, runID string, list []*trace) (map[string]string, error) {
+// later names the runs that wrote to a path after these did.
+func (u *undos) later(ctx context.Context, f kin, list []*trace) (map[string]string, error) {
 	var paths []string
 	for _, t := range list {
 		paths = append(paths, t.path)
 	}
-	marks, err := u.k.store.FileMarksAfter(ctx, runID, paths)
+	marks, err := u.k.store.FileMarksAfter(ctx, f.ids(), paths)
 	if err != nil {
 		return nil, err
 	}
@@ -271,11 +176,14 @@ func (u *undos) later(ctx context.Context, runID string, list []*trace) (map[str
 	return out, nil
 }
 
-// where is the folder to open for a path of a run, and the path below it.
-func where(folder, abs string) (root, rel string) {
-	for _, f := range []string{realPath(folder), folder} {
-		if rest, err := filepath.Rel(f, abs); err == nil && security.Within(abs, f) {
-			return f, filepath.ToSlash(rest)
+// where is the folder to open for a path of some runs, of which these are the
+// folders, and the path below it.
+func where(folders []string, abs string) (root, rel string) {
+	for _, folder := range folders {
+		for _, f := range []string{realPath(folder), folder} {
+			if rest, err := filepath.Rel(f, abs); err == nil && security.Within(abs, f) {
+				return f, filepath.ToSlash(rest)
+			}
 		}
 	}
 	root = filepath.Dir(abs)
@@ -290,7 +198,7 @@ func where(folder, abs string) (root, rel string) {
 }
 
 // file looks at a path and decides what an undo or redo means for it.
-func (u *undos) file(ctx context.Context, run Run, t *trace, was, becomes undo.State, later string) (UndoFile, error) {
+func (u *undos) file(ctx context.Context, of kin, t *trace, was, becomes undo.State, later string) (UndoFile, error) {
 	f := UndoFile{path: t.path, was: was, becomes: becomes, Does: UndoRestores, Size: becomes.Size, Folder: was.Kind == undo.Folder || becomes.Kind == undo.Folder, Status: UndoReady}
 	switch {
 	case becomes.Kind == undo.Absent:
@@ -299,7 +207,7 @@ func (u *undos) file(ctx context.Context, run Run, t *trace, was, becomes undo.S
 		f.Does = UndoReturns
 	}
 	say := func(status string, w sys.Words) { f.Status, f.Why, f.WhyKO = status, w.EN, w.KO }
-	dir, rel := where(run.Folder, t.path)
+	dir, rel := where(of.folders(), t.path)
 	root, err := security.OpenRoot(dir)
 	if err != nil {
 		say(UndoImpossible, sys.Say("Its folder is not there any more."))
@@ -411,7 +319,7 @@ func (u *undos) show(_ context.Context, f *UndoFile, root *security.Root, rel st
 
 // foldersStay finds the folders that are not removed because something else is in
 // them.
-func (u *undos) foldersStay(p *UndoPlan, run Run) {
+func (u *undos) foldersStay(p *UndoPlan, of kin) {
 	goes := map[string]bool{}
 	for _, f := range p.Files {
 		if f.Does == UndoRemoves && f.Status == UndoReady || f.now.Kind == undo.Absent {
@@ -428,7 +336,7 @@ func (u *undos) foldersStay(p *UndoPlan, run Run) {
 		if !f.Folder || f.Does != UndoRemoves || f.Status != UndoReady {
 			continue
 		}
-		dir, rel := where(run.Folder, f.path)
+		dir, rel := where(of.folders(), f.path)
 		root, err := security.OpenRoot(dir)
 		if err != nil {
 			continue

@@ -153,11 +153,11 @@ func (r *recorded) settle(ctx context.Context, root *security.Root) error {
 // to it. What is not sealed is kept as well: the database names it.
 func (u *undos) seal(ctx context.Context, runID string) error {
 	marks, err := u.k.store.FileMarks(ctx, runID)
-	if err != nil || len(marks) == 0 {
+	if err != nil {
 		return err
 	}
 	moves, err := u.k.store.UndoMoves(ctx, runID)
-	if err != nil {
+	if err != nil || len(marks)+len(moves) == 0 {
 		return err
 	}
 	var list []undo.Kept

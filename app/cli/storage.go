@@ -17,7 +17,7 @@ func (c *console) storageCommand() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use: "storage", Short: c.t("Show how large the home is, and clean a part of it", "데이터 폴더의 크기를 보고 일부를 정리합니다"), Args: c.args(0, 0),
-		Example: "  oxios storage\n  oxios storage --clean logs",
+		Example: "  oxios storage\n  oxios storage --clean logs\n  oxios storage free undo --dry-run",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := c.connect(cmd.Context())
 			if err != nil {
@@ -39,12 +39,13 @@ func (c *console) storageCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&part, "clean", "", c.t("empty this `part`: copies, logs or cache", "이 `부분`을 비웁니다: copies, logs, cache"))
 	cmd.Flags().BoolVar(&yes, "yes", false, c.t("do not ask", "묻지 않습니다"))
+	cmd.AddCommand(c.storageFree())
 	return c.withJSON(cmd)
 }
 
 func (c *console) showStorage(s kernel.Storage) error {
 	c.printf(c.t("%s: %s, and %s are free on its disk", "%s: %s, 디스크 여유 공간 %s"), safe(s.Home), sizeText(s.Bytes), sizeText(s.Free))
-	rows := [][]string{{c.t("PART", "부분"), c.t("SIZE", "크기"), c.t("FILES", "파일"), c.t("CLEAN", "정리"), c.t("WHAT IT IS", "설명")}}
+	rows := [][]string{{c.t("PART", "부분"), c.t("SIZE", "크기"), c.t("FILES", "파일"), c.t("KEPT", "보관"), c.t("CLEAN", "정리"), c.t("WHAT IT IS", "설명")}}
 	for _, p := range s.Parts {
 		files, clean := "", ""
 		if p.Files > 0 {
@@ -53,7 +54,17 @@ func (c *console) showStorage(s kernel.Storage) error {
 		if p.Clean > 0 {
 			clean = "--clean " + p.ID
 		}
-		rows = append(rows, []string{p.ID, sizeText(p.Bytes), files, clean, c.partText(p.ID)})
+		kept := ""
+		switch {
+		case p.Keeps != "" && p.Days == 0:
+			kept = c.t("for ever", "계속")
+		case p.Keeps != "":
+			kept = fmt.Sprintf(c.t("%d days", "%d일"), p.Days)
+		}
+		if slices.Contains(freed, p.ID) {
+			clean = "free " + p.ID
+		}
+		rows = append(rows, []string{p.ID, sizeText(p.Bytes), files, kept, clean, c.partText(p.ID)})
 	}
 	return table(c.out, rows)
 }
@@ -61,7 +72,9 @@ func (c *console) showStorage(s kernel.Storage) error {
 func (c *console) partText(id string) string {
 	switch id {
 	case kernel.PartConversations:
-		return c.t("messages, steps, search index", "메시지, 단계, 검색 색인")
+		return c.t("messages, search index", "메시지, 검색 색인")
+	case kernel.PartJournal:
+		return c.t("the steps of runs and what they gave, for replay (journal_days)", "실행의 단계와 그 결과. 다시 재생하는 데 씁니다(journal_days)")
 	case kernel.PartChanges:
 		return c.t("files as they were before and after a run; they go with their conversation", "실행 전후의 파일 내용. 대화를 지우면 함께 지워집니다")
 	case kernel.PartAudit:

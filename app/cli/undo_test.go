@@ -3,6 +3,8 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"oxios/kernel"
@@ -59,4 +61,60 @@ func TestRunIsUndoneAndRedoneFromTheTerminal(t *testing.T) {
 	has(made, "mine now\n")
 	contains(t, "nothing left", d.must(0, "redo", run).err, "There is nothing to redo.")
 	contains(t, "a path that it did not touch", d.must(exitFailed, "undo", run, "--path", "b.txt").err, "did not change b.txt")
+}
+
+const undoTeamScript = `
+[[scenario]]
+match = "^begin"
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "write"
+args = '{"path": "a.txt", "content": "by the run\n"}'
+[[scenario.turn.call]]
+tool = "agent"
+args = '{"action": "fork", "name": "Writer", "goal": "child writes"}'
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "agent"
+args = '{"action": "wait"}'
+[[scenario.turn]]
+text = "Done."
+[[scenario]]
+match = "^child writes"
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "write"
+args = '{"path": "b.txt", "content": "by the fork\n"}'
+[[scenario.turn]]
+text = "Done."
+`
+
+func TestRunIsUndoneWithItsForksOrAlone(t *testing.T) {
+	t.Parallel()
+	d := setup(t, kerneltest.Script(undoTeamScript))
+	there := func(want ...string) {
+		t.Helper()
+		var got []string
+		for _, name := range []string{"a.txt", "b.txt"} {
+			if _, err := os.Stat(filepath.Join(d.Folder, name)); err == nil {
+				got = append(got, name)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got the files %q, want %q", got, want)
+		}
+	}
+	run := decode[kernel.RunResult](t, d.must(0, "run", "--json", "begin").out).RunID
+	there("a.txt", "b.txt")
+	contains(t, "the dry run", d.must(0, "undo", run, "--dry-run").out, "AGENT", "begin", "b.txt", "Writer")
+	if said := d.must(0, "undo", run, "--dry-run", "--alone").out; strings.Contains(said, "b.txt") || strings.Contains(said, "AGENT") {
+		t.Errorf("alone: got %q", said)
+	}
+	d.must(0, "undo", run, "--alone")
+	there("b.txt")
+	d.must(0, "redo", run, "--alone")
+	d.must(0, "undo", run)
+	there()
+	d.must(0, "redo", run)
+	there("a.txt", "b.txt")
 }

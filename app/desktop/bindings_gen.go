@@ -663,3 +663,13 @@ func (a *Infra) Storage(args string) (string, error) {
 func (a *Infra) Clean(args string) (string, error) {
 	return a.b.call("infra.clean", args)
 }
+
+// FreeCut takes [part, before].
+func (a *Infra) FreeCut(args string) (string, error) {
+	return a.b.call("infra.freeCut", args)
+}
+
+// Free takes [part, before].
+func (a *Infra) Free(args string) (string, error) {
+	return a.b.call("infra.free", args)
+}

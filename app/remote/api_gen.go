@@ -153,9 +153,11 @@ type AgentsAPI interface {
 	// may be assumed.
 	Answer(ctx context.Context, in kernel.AnswerInput) (kernel.Approval, error)
 	// UndoPreview says what an undo or a redo of a run would do, with the difference
-	// for each file. Nothing is changed.
+	// for each file. What came of the run goes with it: what its forks did. Nothing is
+	// changed.
 	UndoPreview(ctx context.Context, q kernel.UndoQuery) (kernel.UndoPlan, error)
-	// Undo puts back what a run changed, created and deleted, as its preview showed.
+	// Undo puts back what a run and its forks changed, created and deleted, as its preview
+	// showed.
 	// A file that is not as the run left it is never touched, unless Force names it. It
 	// can be redone.
 	Undo(ctx context.Context, in kernel.UndoInput) (kernel.UndoPlan, error)
@@ -443,6 +445,14 @@ type InfraAPI interface {
 	// Clean empties one part: copies, logs or cache. Nothing else is touched, and
 	// no conversation, setting, key or record is lost. A cache in use is refused.
 	Clean(ctx context.Context, part string) (kernel.Cleaned, error)
+	// FreeCut returns what freeing undo or journal takes with it, of runs that had ended
+	// before a moment. The zero time means now: all that can be freed. What a run at
+	// work, one of its forks or a run that can be gone on with needs is never in it.
+	// Nothing is changed.
+	FreeCut(ctx context.Context, part string, before time.Time) (kernel.FreeCut, error)
+	// Free frees undo or journal of the runs that had ended before a moment, which
+	// [InfraAPI.FreeCut] named. It cannot be undone.
+	Free(ctx context.Context, part string, before time.Time) (kernel.Freed, error)
 }
 
 // Local is a kernel of this process.
@@ -971,6 +981,14 @@ func (remote clientInfra) Storage(ctx context.Context) (kernel.Storage, error) {
 
 func (remote clientInfra) Clean(ctx context.Context, part string) (kernel.Cleaned, error) {
 	return call[kernel.Cleaned](ctx, remote.c, "infra.clean", part)
+}
+
+func (remote clientInfra) FreeCut(ctx context.Context, part string, before time.Time) (kernel.FreeCut, error) {
+	return call[kernel.FreeCut](ctx, remote.c, "infra.freeCut", part, before)
+}
+
+func (remote clientInfra) Free(ctx context.Context, part string, before time.Time) (kernel.Freed, error) {
+	return call[kernel.Freed](ctx, remote.c, "infra.free", part, before)
 }
 
 // calls answers each call that has one result, by its name on the wire.
@@ -1830,6 +1848,22 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Infra.Clean(ctx, a0)
+	},
+	"infra.freeCut": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 time.Time
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Infra.FreeCut(ctx, a0, a1)
+	},
+	"infra.free": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 time.Time
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Infra.Free(ctx, a0, a1)
 	},
 }
 

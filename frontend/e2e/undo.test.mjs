@@ -77,4 +77,51 @@ describe('undo', { skip }, () => {
 		await dialog().waitFor({ state: 'hidden' });
 		assert.equal(text('new.md'), 'mine now\n');
 	});
+
+	it('names the agents that a run forked, undoes what they did with it, or that run alone', async () => {
+		await page.keyboard.press('Control+KeyN');
+		const message = page.getByRole('textbox', { name: 'Message', exact: true });
+		await message.fill('Team up');
+		await message.press('Enter');
+		const undo = page.getByRole('button', { name: 'Undo 2 files…' }).last();
+		await undo.waitFor({ timeout: 60_000 });
+		assert.equal(text('fork.md'), 'by the fork\n');
+		await undo.click();
+		await dialog().getByText('2 agents are in it: ').waitFor();
+		await dialog().getByRole('listitem').filter({ hasText: 'fork.md' }).getByText('Writer').waitFor();
+		await axe();
+		await dialog().getByText('This run alone').click();
+		await dialog().getByRole('button', { name: 'Undo 1 file' }).waitFor();
+		await dialog().getByText('With its agents').click();
+		await dialog().getByRole('button', { name: 'Undo 2 files' }).click();
+		await dialog().waitFor({ state: 'hidden' });
+		assert.equal(existsSync(at('fork.md')), false);
+		assert.equal(existsSync(at('own.md')), false);
+		await page.getByRole('button', { name: 'Redo 2 files…' }).last().click();
+		await dialog().getByRole('button', { name: 'Redo 2 files' }).click();
+		await dialog().waitFor({ state: 'hidden' });
+		assert.equal(text('fork.md'), 'by the fork\n');
+	});
+
+	it('frees what is kept for undo and for replay, after saying what can no longer be done', async () => {
+		await page.keyboard.press('Control+Comma');
+		await page.getByRole('navigation', { name: 'Settings' }).getByRole('button', { name: 'Storage' }).click();
+		await page.getByRole('button', { name: 'Free now: Undo' }).press('Enter');
+		await dialog()
+			.getByText(/runs with \d+ files can no longer be undone/)
+			.waitFor();
+		await axe();
+		await dialog().getByRole('button', { name: 'Free', exact: true }).click();
+		await page.getByText(/ freed\.$/).waitFor();
+		await page.getByRole('button', { name: 'Free now: Journals' }).press('Enter');
+		await dialog()
+			.getByText(/runs can no longer be replayed/)
+			.waitFor();
+		await dialog().getByRole('button', { name: 'Free', exact: true }).click();
+		await dialog().waitFor({ state: 'hidden' });
+		await page.getByRole('button', { name: 'Free now: Undo' }).press('Enter');
+		await dialog().getByText('0 runs with 0 files can no longer be undone').waitFor();
+		await dialog().getByRole('button', { name: 'Cancel' }).click();
+		assert.equal(text('fork.md'), 'by the fork\n', 'files stay');
+	});
 });

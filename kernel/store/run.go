@@ -68,6 +68,7 @@ type Run struct {
 	Cost      Cost       `json:"cost"` // its own, without that of its children
 	EndReason string     `json:"end_reason"`
 	Error     *sys.Error `json:"error,omitempty"`
+	FreedAt   *time.Time `json:"freed_at,omitempty"` // when its journal was freed: what its steps gave is gone
 
 	Priority int    `json:"priority"`          // 0 low, 1 normal, 2 high, 3 critical
 	Depth    int    `json:"depth"`             // forks above it: 0 for what a person started
@@ -136,17 +137,17 @@ type RunQuery struct {
 
 const runColumns = `id, pid, session_id, parent_id, after_id, copy_of, name, state, profile, folder, provider, model, mode, via, text,
 	created_at, started_at, ended_at, turns, cost_json, end_reason, error_json, attachments_json, instructions_json,
-	priority, depth, made_by, orphan, paused, share_json, agents, labels_json, role, role_json`
+	priority, depth, made_by, orphan, paused, share_json, agents, labels_json, role, role_json, freed_at`
 
 func scanRun(row scanner, more ...any) (Run, error) {
 	var r Run
 	var session, parent, cost, failure, attached, told, share, labels sql.NullString
 	var created int64
-	var started, ended sql.NullInt64
+	var started, ended, freed sql.NullInt64
 	err := row.Scan(append([]any{
 		&r.ID, &r.PID, &session, &parent, &r.AfterID, &r.CopyOf, &r.Name, &r.State, &r.Profile, &r.Folder, &r.Provider, &r.Model, &r.Mode, &r.Via, &r.Text,
 		&created, &started, &ended, &r.Turns, &cost, &r.EndReason, &failure, &attached, &told,
-		&r.Priority, &r.Depth, &r.MadeBy, &r.Orphan, &r.Paused, &share, &r.Agents, &labels, &r.Role, &r.Rules,
+		&r.Priority, &r.Depth, &r.MadeBy, &r.Orphan, &r.Paused, &share, &r.Agents, &labels, &r.Role, &r.Rules, &freed,
 	}, more...)...)
 	if err != nil {
 		return Run{}, err
@@ -155,7 +156,7 @@ func scanRun(row scanner, more ...any) (Run, error) {
 	if r.Paused && (r.State == RunQueued || r.State == RunRunning) {
 		r.State = RunPaused
 	}
-	r.CreatedAt, r.StartedAt, r.EndedAt = FromMillis(created), fromNull(started), fromNull(ended)
+	r.CreatedAt, r.StartedAt, r.EndedAt, r.FreedAt = FromMillis(created), fromNull(started), fromNull(ended), fromNull(freed)
 	if err := errors.Join(fromJSON(cost, &r.Cost), fromJSON(failure, &r.Error), fromJSON(attached, &r.Attachments), fromJSON(told, &r.Instructions), fromJSON(share, &r.Share), fromJSON(labels, &r.Labels)); err != nil {
 		return Run{}, fmt.Errorf("read run %s: %w", r.ID, err)
 	}

@@ -133,7 +133,7 @@ func (s *Store) CopyBranch(tx *Tx, runID string, session *Session) error {
 		return err
 	}
 	for _, query := range []string{
-		"UPDATE runs SET (seq, error_json) = (SELECT o.seq, o.error_json FROM runs o WHERE o.id = runs.copy_of) WHERE session_id = ?1",
+		"UPDATE runs SET (seq, error_json, freed_at) = (SELECT o.seq, o.error_json, o.freed_at FROM runs o WHERE o.id = runs.copy_of) WHERE session_id = ?1",
 		`INSERT INTO steps (id, run_id, seq, kind, name, call_id, args_json, state, result_json, outcome, proposed_at, started_at, closed_at, audit_seq, labels_json)
 			SELECT c.id || '-' || s.seq, c.id, s.seq, s.kind, s.name, s.call_id, s.args_json, s.state, s.result_json, s.outcome, s.proposed_at,
 				s.started_at, s.closed_at, s.audit_seq, s.labels_json FROM runs c JOIN steps s ON s.run_id = c.copy_of WHERE c.session_id = ?1`,

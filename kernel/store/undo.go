@@ -30,6 +30,8 @@ type UndoMove struct {
 	OpID    string
 	N       int
 	RunID   string
+	Tree    bool  // of all the runs that came of this one as well
+	After   int64 // the number of the last [FileMark] that was there before
 	Redo    bool
 	Path    string // absolute
 	Was     string // a state in words
@@ -48,7 +50,9 @@ type UndoCommand struct {
 // AddFileMarks writes down what is about to be done, and fills in the numbers.
 func (s *Store) AddFileMarks(tx *Tx, marks []FileMark) error {
 	for i, m := range marks {
-		res, err := tx.Exec("INSERT INTO file_marks (run_id, step_id, path, before, after, unsure, at) VALUES (?,?,?,?,?,?,?)",
+		// No number stands twice on the two sides of an undo, also where the last marks were removed since.
+		res, err := tx.Exec(`INSERT INTO file_marks (n, run_id, step_id, path, before, after, unsure, at)
+			VALUES (1 + max(coalesce((SELECT max(n) FROM file_marks), 0), coalesce((SELECT max(after_mark) FROM undo_moves), 0)),?,?,?,?,?,?,?)`,
 			m.RunID, m.StepID, m.Path, m.Before, m.After, m.Unsure, Millis(s.now()))
 		if err != nil {
 			return err
@@ -74,9 +78,13 @@ func (s *Store) RemoveFileMark(tx *Tx, n int64) error {
 
 const markColumns = "n, run_id, step_id, path, before, after, unsure, at"
 
-// FileMarks returns what a run did, in the order in which it was done.
-func (s *Store) FileMarks(ctx context.Context, runID string) ([]FileMark, error) {
-	return s.fileMarks(ctx, "SELECT "+markColumns+" FROM file_marks WHERE run_id = ? ORDER BY n", runID)
+// FileMarks returns what some runs did, in the order in which it was done.
+func (s *Store) FileMarks(ctx context.Context, runIDs ...string) ([]FileMark, error) {
+	ids, err := json.Marshal(runIDs)
+	if err != nil {
+		return nil, err
+	}
+	return s.fileMarks(ctx, "SELECT "+markColumns+" FROM file_marks WHERE run_id IN (SELECT value FROM json_each(?)) ORDER BY n", string(ids))
 }
 
 // FileMarksSince returns what was done since a moment, by whatever run.
@@ -84,15 +92,19 @@ func (s *Store) FileMarksSince(ctx context.Context, since time.Time) ([]FileMark
 	return s.fileMarks(ctx, "SELECT "+markColumns+" FROM file_marks WHERE at >= ? ORDER BY n", Millis(since))
 }
 
-// FileMarksAfter returns what other runs did to some paths after a run did its
-// last thing to them.
-func (s *Store) FileMarksAfter(ctx context.Context, runID string, paths []string) ([]FileMark, error) {
+// FileMarksAfter returns what other runs did to some paths after some runs did
+// their last thing to them.
+func (s *Store) FileMarksAfter(ctx context.Context, runIDs, paths []string) ([]FileMark, error) {
 	list, err := json.Marshal(paths)
 	if err != nil {
 		return nil, err
 	}
-	return s.fileMarks(ctx, "SELECT "+markColumns+` FROM file_marks m WHERE path IN (SELECT value FROM json_each(?)) AND run_id <> ?
-		AND n > (SELECT max(n) FROM file_marks o WHERE o.run_id = ? AND o.path = m.path) ORDER BY n`, string(list), runID, runID)
+	ids, err := json.Marshal(runIDs)
+	if err != nil {
+		return nil, err
+	}
+	return s.fileMarks(ctx, "SELECT "+markColumns+` FROM file_marks m WHERE path IN (SELECT value FROM json_each(?1)) AND run_id NOT IN (SELECT value FROM json_each(?2))
+		AND n > (SELECT max(n) FROM file_marks o WHERE o.run_id IN (SELECT value FROM json_each(?2)) AND o.path = m.path) ORDER BY n`, string(list), string(ids))
 }
 
 func (s *Store) fileMarks(ctx context.Context, query string, args ...any) ([]FileMark, error) {
@@ -144,8 +156,9 @@ func (s *Store) MarkedRuns(ctx context.Context, runIDs []string) (map[string]int
 // AddUndoMoves writes down an undo or redo before its first move is made.
 func (s *Store) AddUndoMoves(tx *Tx, moves []UndoMove) error {
 	for _, m := range moves {
-		if _, err := tx.Exec("INSERT INTO undo_moves (op_id, n, run_id, redo, path, was, becomes, temp, state, at) VALUES (?,?,?,?,?,?,?,?,?,?)",
-			m.OpID, m.N, m.RunID, m.Redo, m.Path, m.Was, m.Becomes, m.Temp, MoveOpen, Millis(s.now())); err != nil {
+		if _, err := tx.Exec(`INSERT INTO undo_moves (op_id, n, run_id, tree, after_mark, redo, path, was, becomes, temp, state, at)
+			VALUES (?,?,?,?,coalesce((SELECT max(n) FROM file_marks), 0),?,?,?,?,?,?,?)`,
+			m.OpID, m.N, m.RunID, m.Tree, m.Redo, m.Path, m.Was, m.Becomes, m.Temp, MoveOpen, Millis(s.now())); err != nil {
 			return err
 		}
 	}
@@ -162,16 +175,20 @@ func (s *Store) CloseUndoMoves(tx *Tx, op string, states map[int]string) error {
 	return nil
 }
 
-// UndoMoves returns what was undone and redone of a run, in its order; for "" what
-// is open, of all runs.
-func (s *Store) UndoMoves(ctx context.Context, runID string) ([]UndoMove, error) {
-	const columns = "SELECT op_id, n, run_id, redo, path, was, becomes, temp, state, at FROM undo_moves WHERE "
-	query, args := columns+"run_id = ? ORDER BY op_id, n", []any{runID} // the ids of operations grow with time
-	if runID == "" {
+// UndoMoves returns what was undone and redone of some runs, in its order; for none
+// of them what is open, of all runs.
+func (s *Store) UndoMoves(ctx context.Context, runIDs ...string) ([]UndoMove, error) {
+	const columns = "SELECT op_id, n, run_id, tree, after_mark, redo, path, was, becomes, temp, state, at FROM undo_moves WHERE "
+	ids, err := json.Marshal(runIDs)
+	if err != nil {
+		return nil, err
+	}
+	query, args := columns+"run_id IN (SELECT value FROM json_each(?)) ORDER BY op_id, n", []any{string(ids)} // the ids of operations grow with time
+	if len(runIDs) == 0 {
 		query, args = columns+"state = 'open' ORDER BY op_id, n", nil
 	}
 	var all []UndoMove
-	err := s.Read(ctx, func(tx *Tx) error {
+	err = s.Read(ctx, func(tx *Tx) error {
 		rows, err := tx.Query(query, args...)
 		if err != nil {
 			return err
@@ -179,7 +196,7 @@ func (s *Store) UndoMoves(ctx context.Context, runID string) ([]UndoMove, error)
 		for rows.Next() {
 			var m UndoMove
 			var at int64
-			if err := rows.Scan(&m.OpID, &m.N, &m.RunID, &m.Redo, &m.Path, &m.Was, &m.Becomes, &m.Temp, &m.State, &at); err != nil {
+			if err := rows.Scan(&m.OpID, &m.N, &m.RunID, &m.Tree, &m.After, &m.Redo, &m.Path, &m.Was, &m.Becomes, &m.Temp, &m.State, &at); err != nil {
 				return err
 			}
 			m.At = FromMillis(at)
@@ -252,15 +269,4 @@ func (s *Store) UndoStates(ctx context.Context) (states []string, runs map[strin
 		return rows.Err()
 	})
 	return states, runs, err
-}
-
-// DropUndo forgets what runs did that have ended before a moment: it cannot be
-// undone any more.
-func (s *Store) DropUndo(tx *Tx, before time.Time) error {
-	for _, query := range []string{"DELETE FROM undo_moves WHERE state <> 'open' AND ", "DELETE FROM file_marks WHERE "} {
-		if _, err := tx.Exec(query+"run_id IN (SELECT id FROM runs WHERE ended_at < ?)", Millis(before)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -10,6 +10,8 @@ func koreanUndo() [][2]string {
 		{"That run has not ended. Nothing was changed.", "그 실행은 아직 끝나지 않았습니다. 아무것도 바꾸지 않았습니다."},
 		{"Stop it first, or wait for its end.", "먼저 멈추거나 끝날 때까지 기다리세요."},
 		{"A command that this run began is still at work in the background. Nothing was changed.", "이 실행이 시작한 명령이 아직 백그라운드에서 돌고 있습니다. 아무것도 바꾸지 않았습니다."},
+		{"An agent that this run started is still at work: %s. Nothing was changed.", "이 실행이 시작한 에이전트가 아직 일하고 있습니다: %s. 아무것도 바꾸지 않았습니다."},
+		{"Stop it first, wait for its end, or undo this run alone.", "먼저 멈추거나 끝날 때까지 기다리거나, 이 실행만 되돌리세요."},
 		{"Something has changed since this was shown. Nothing was changed.", "미리 본 뒤에 무언가 바뀌었습니다. 아무것도 바꾸지 않았습니다."},
 		{"%s is no conflict that can be decided. Nothing was changed.", "%s은(는) 고를 수 있는 충돌이 아닙니다. 아무것도 바꾸지 않았습니다."},
 		{"Its folder is not there any more.", "들어 있던 폴더가 이제 없습니다."},

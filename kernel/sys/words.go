@@ -36,6 +36,7 @@ var koreanOf = sync.OnceValue(func() map[string]string {
 		koreanPolicy(),
 		koreanAudit(),
 		koreanKeep(),
+		koreanFree(),
 		koreanUndo(),
 		koreanGrants(),
 		koreanIsolation(),

@@ -1064,6 +1064,50 @@ export interface Found {
 }
 
 /**
+ * FreeCut is what can be freed of the undo data or of the journal, and what cannot
+ * be done any more then.
+ */
+export interface FreeCut {
+  /** undo or journal */
+  part: string;
+  /** runs that had ended then; [InfraAPI.Free] takes it */
+  before: string;
+  /** that can no longer be undone, or replayed */
+  runs: number;
+  /** of undo: that can no longer be put back */
+  files: number;
+  /** of journal: of which is gone what they gave */
+  steps: number;
+  /** about, not more */
+  bytes: number;
+  since?: string;
+  /** when the first and the last of these runs ended */
+  until?: string;
+}
+
+/** Freed says what was freed. */
+export interface Freed {
+  /** undo or journal */
+  part: string;
+  /** runs that had ended then; [InfraAPI.Free] takes it */
+  before: string;
+  /** that can no longer be undone, or replayed */
+  runs: number;
+  /** of undo: that can no longer be put back */
+  files: number;
+  /** of journal: of which is gone what they gave */
+  steps: number;
+  /** about, not more */
+  bytes: number;
+  since?: string;
+  /** when the first and the last of these runs ended */
+  until?: string;
+  /** bytes */
+  freed: number;
+  storage: Storage;
+}
+
+/**
  * Grant is a kind of step that a person allows beforehand: a call of it does
  * not ask.
  */
@@ -2003,6 +2047,8 @@ export interface Run {
   cost: Cost;
   end_reason: string;
   error?: KernelError;
+  /** when its journal was freed: what its steps gave is gone */
+  freed_at?: string;
   /** 0 low, 1 normal, 2 high, 3 critical */
   priority: number;
   /** forks above it: 0 for what a person started */
@@ -2471,6 +2517,12 @@ export interface StoragePart {
   files: number;
   /** bytes that cleaning it frees; 0 when there is nothing, or it is never cleaned */
   clean: number;
+  /**
+   * Keeps names the setting that says for how many days it is kept, and Days is its
+   * value: 0 for ever. "" where no setting does.
+   */
+  keeps?: string;
+  days?: number;
 }
 
 /** StructuredArgs is one program with its arguments, run without a shell. */
@@ -2655,12 +2707,15 @@ export interface UndoFile {
   binary: boolean;
   /** from how it is now to how it will be */
   diff?: string;
+  /** The ids of the runs that changed it, in that order; among those of [UndoPlan.Runs]. */
+  by: string[];
 }
 
 /** UndoInput undoes or redoes what a preview showed. */
 export interface UndoInput {
   /** or its pid */
   run_id?: string;
+  alone?: boolean;
   paths?: string[];
   /** paths in conflict that are put back all the same; what is there is kept first */
   force?: string[];
@@ -2671,6 +2726,12 @@ export interface UndoInput {
 /** UndoPlan is what an undo or a redo of a run would do, or did. */
 export interface UndoPlan {
   run_id: string;
+  /** without what its forks did */
+  alone: boolean;
+  /** whose changes are in it, the run itself first */
+  runs: UndoRun[];
+  /** of how many runs changes could be in it: the run, its forks and theirs */
+  family: number;
   redo: boolean;
   files: UndoFile[];
   ready: number;
@@ -2685,11 +2746,25 @@ export interface UndoQuery {
   /** or its pid */
   run_id?: string;
   redo?: boolean;
+  /** not what its forks did, nor what these forked */
+  alone?: boolean;
   /** only these, and what lies below them; none for all */
   paths?: string[];
 }
 
-/** UndoState says whether something of a run can be undone or redone. */
+/** UndoRun is a run of which an undo or a redo puts something back. */
+export interface UndoRun {
+  id: string;
+  pid: number;
+  name: string;
+  /** how many paths of the plan it changed */
+  files: number;
+}
+
+/**
+ * UndoState says whether something of a run, or of the runs that it forked, can be
+ * undone or redone.
+ */
 export interface UndoState {
   /** files that were not undone, folders where there are no files */
   undo: number;
@@ -2907,11 +2982,13 @@ export interface AgentsAPI {
   answer(in_: AnswerInput): Promise<Approval>;
   /**
    * UndoPreview says what an undo or a redo of a run would do, with the difference
-   * for each file. Nothing is changed.
+   * for each file. What came of the run goes with it: what its forks did. Nothing is
+   * changed.
    */
   undoPreview(q: UndoQuery): Promise<UndoPlan>;
   /**
-   * Undo puts back what a run changed, created and deleted, as its preview showed.
+   * Undo puts back what a run and its forks changed, created and deleted, as its preview
+   * showed.
    * A file that is not as the run left it is never touched, unless Force names it. It
    * can be redone.
    */
@@ -3310,6 +3387,18 @@ export interface InfraAPI {
    * no conversation, setting, key or record is lost. A cache in use is refused.
    */
   clean(part: string): Promise<Cleaned>;
+  /**
+   * FreeCut returns what freeing undo or journal takes with it, of runs that had ended
+   * before a moment. The zero time means now: all that can be freed. What a run at
+   * work, one of its forks or a run that can be gone on with needs is never in it.
+   * Nothing is changed.
+   */
+  freeCut(part: string, before: string): Promise<FreeCut>;
+  /**
+   * Free frees undo or journal of the runs that had ended before a moment, which
+   * [InfraAPI.FreeCut] named. It cannot be undone.
+   */
+  free(part: string, before: string): Promise<Freed>;
 }
 
 /** Kernel is everything that the page can ask for. */
@@ -3458,6 +3547,8 @@ export function makeKernel(t: Transport): Kernel {
       resources: () => t.call('infra.resources', []) as Promise<ResourceView>,
       storage: () => t.call('infra.storage', []) as Promise<Storage>,
       clean: (part) => t.call('infra.clean', [part]) as Promise<Cleaned>,
+      freeCut: (part, before) => t.call('infra.freeCut', [part, before]) as Promise<FreeCut>,
+      free: (part, before) => t.call('infra.free', [part, before]) as Promise<Freed>,
     },
   };
 }

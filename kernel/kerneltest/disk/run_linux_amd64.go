@@ -25,12 +25,16 @@ type Watch struct {
 	Fail func(Op) syscall.Errno
 
 	Hear func(mark string) // nil, or called for each mark
+
+	// Kill says whether the process is killed right after something was done. It is
+	// called for each in turn, marks among them. Nil: never.
+	Kill func(Op) bool
 }
 
 // Run runs cmd to its end and returns what it did to the folders. Its children are
 // not watched. cmd must have no output that has to be copied: what it writes to its
 // standard output becomes marks. An error of cmd itself is an [exec.ExitError] in
-// text only.
+// text only; having been killed by w is none.
 func Run(cmd *exec.Cmd, w Watch) ([]Op, error) {
 	runtime.LockOSThread() // a process is traced by a thread
 	defer runtime.UnlockOSThread()
@@ -68,6 +72,9 @@ func Run(cmd *exec.Cmd, w Watch) ([]Op, error) {
 				continue
 			}
 			_ = cmd.Process.Release()
+			if t.killed {
+				return t.ops, nil
+			}
 			if status.Signaled() || status.ExitStatus() != 0 {
 				return t.ops, fmt.Errorf("it ended with %d (signal %v)", status.ExitStatus(), status.Signal())
 			}
@@ -112,6 +119,7 @@ type call struct {
 
 type tracer struct {
 	Watch
+	killed  bool
 	pid     int
 	memory  *os.File
 	threads map[int]bool
@@ -185,6 +193,10 @@ func (t *tracer) done(c *call, result int64) {
 		c.op.Data = c.op.Data[:result]
 	}
 	t.ops = append(t.ops, c.op)
+	if t.Kill != nil && !t.killed && t.Kill(c.op) {
+		t.killed = true
+		_ = syscall.Kill(t.pid, syscall.SIGKILL) // it is stopped, and does nothing more
+	}
 }
 
 const opened = -2

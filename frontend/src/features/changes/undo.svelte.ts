@@ -25,6 +25,8 @@ export class Undoing {
 	over = $state(false);
 	/** forced are the conflicts that are put back all the same. */
 	forced = $state.raw<string[]>([]);
+	/** alone leaves out what the agents did that the run forked. */
+	alone = $state(false);
 
 	readonly runID: string;
 	readonly redo: boolean;
@@ -42,6 +44,11 @@ export class Undoing {
 		return open.filter((f) => !f.folder).length || open.length;
 	});
 
+	/** agents are the runs of which something goes back, when there are several. */
+	agents = $derived((this.plan?.runs.length ?? 0) > 1 ? this.plan!.runs : []);
+	/** choosable says that the run can be undone without those that it forked. */
+	choosable = $derived(!this.over && (this.plan?.family ?? 1) > 1);
+
 	constructor(kernel: Kernel, runID: string, redo: boolean, paths?: string[]) {
 		this.#kernel = kernel;
 		this.runID = runID;
@@ -52,12 +59,31 @@ export class Undoing {
 	async load(): Promise<void> {
 		this.failure = undefined;
 		try {
-			this.plan = await this.#kernel.agents.undoPreview({ run_id: this.runID, redo: this.redo, paths: this.#paths });
+			this.plan = await this.#kernel.agents.undoPreview({
+				run_id: this.runID,
+				redo: this.redo,
+				alone: this.alone,
+				paths: this.#paths,
+			});
 			// What was decided holds for what was shown.
 			this.forced = [];
 		} catch (e) {
 			this.failure = failureOf(e);
 		}
+	}
+
+	/** only looks at what the run itself did, or at all that came of it. */
+	only(alone: boolean): Promise<void> {
+		this.alone = alone;
+		return this.load();
+	}
+
+	/** by names the agents that changed a file, where there are several. */
+	by(file: UndoFile): string {
+		return this.agents
+			.filter((r) => file.by.includes(r.id))
+			.map((r) => r.name)
+			.join(', ');
 	}
 
 	choose(path: string, restore: boolean): void {
@@ -73,7 +99,13 @@ export class Undoing {
 		try {
 			const count = this.count;
 			const call = this.redo ? this.#kernel.agents.redo : this.#kernel.agents.undo;
-			const done = await call({ run_id: this.runID, paths: this.#paths, force: this.forced, hash: this.plan.hash });
+			const done = await call({
+				run_id: this.runID,
+				alone: this.plan.alone,
+				paths: this.#paths,
+				force: this.forced,
+				hash: this.plan.hash,
+			});
 			this.plan = done;
 			this.over = true;
 			const left = done.files.filter((f) => f.status === 'left');

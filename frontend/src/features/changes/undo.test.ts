@@ -11,11 +11,24 @@ const file = (path: string, status: string, more: Partial<UndoFile> = {}): UndoF
 	added: 1,
 	removed: 1,
 	binary: false,
+	by: ['r'],
 	...more,
 });
 
 function plan(...files: UndoFile[]): UndoPlan {
-	return { run_id: 'r', redo: false, files, ready: 0, conflicts: 0, impossible: 0, hash: `hash of ${files.length}` };
+	const runs = [{ id: 'r', pid: 1, name: 'run', files: files.length }];
+	return {
+		run_id: 'r',
+		alone: false,
+		runs,
+		family: 1,
+		redo: false,
+		files,
+		ready: 0,
+		conflicts: 0,
+		impossible: 0,
+		hash: `hash of ${files.length}`,
+	};
 }
 
 /** kernel answers previews with the plans in turn, and an undo with what apply says. */
@@ -64,7 +77,7 @@ it('what was shown is done, with the conflicts that the person decided', async (
 	u.choose('other', false);
 	expect(u.count).toBe(2);
 	expect(await u.apply()).toBe(2);
-	expect(sent).toEqual([{ run_id: 'r', paths: ['x'], force: ['mine'], hash: 'hash of 4' }]);
+	expect(sent).toEqual([{ run_id: 'r', alone: false, paths: ['x'], force: ['mine'], hash: 'hash of 4' }]);
 	expect(u.over).toBe(true);
 });
 
@@ -98,4 +111,31 @@ it('a redo asks for a redo, and tells what was left', async () => {
 	expect(await u.apply()).toBe(1);
 	expect(hash).toBe('redo hash of 2');
 	expect(u.groups.map((g) => g.status)).toEqual(['left', 'done']);
+});
+
+it('the agents of an undo are named with what they changed, and can be left out', async () => {
+	const all = {
+		...plan(file('a', 'ready'), file('b', 'ready', { by: ['c', 'r'] })),
+		runs: [
+			{ id: 'r', pid: 1, name: 'run', files: 2 },
+			{ id: 'c', pid: 2, name: 'Writer', files: 1 },
+		],
+		family: 3,
+	};
+	const sent: UndoInput[] = [];
+	const k = kernel([all, { ...plan(file('a', 'ready')), alone: true, family: 3 }], (q) => {
+		sent.push(q);
+		return { ...plan(file('a', 'done')), alone: true, family: 3 };
+	});
+	const u = new Undoing(k.kernel, 'r', false);
+	expect(u.choosable).toBe(false);
+	await u.load();
+	expect(all.files.map((f) => u.by(f))).toEqual(['run', 'run, Writer']);
+	expect([u.choosable, u.agents.length]).toEqual([true, 2]);
+	await u.only(true);
+	expect(k.asked.map((q) => q.alone)).toEqual([false, true]);
+	expect([u.choosable, u.agents.length, u.by(u.plan!.files[0]!)]).toEqual([true, 0, '']);
+	expect(await u.apply()).toBe(1);
+	expect(sent[0]?.alone).toBe(true);
+	expect(u.choosable).toBe(false);
 });

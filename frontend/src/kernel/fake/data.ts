@@ -718,6 +718,7 @@ const limits: [string, string][] = [
 	['exec_timeout_s', '120'],
 	['max_memory_mb', '4096'],
 	['undo_days', '30'],
+	['journal_days', '0'],
 	['audit_days', '90'],
 ];
 

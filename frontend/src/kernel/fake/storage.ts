@@ -1,4 +1,4 @@
-import type { AuditPart, BackupReport, RestoreReport, Storage } from '../api.gen';
+import type { AuditPart, BackupReport, FreeCut, RestoreReport, Storage } from '../api.gen';
 import { download, type Files } from '../files';
 import { Failure } from '../transport';
 import { iso } from './data';
@@ -8,7 +8,8 @@ const MB = 1_000_000;
 /** makeStorage is a home that has been lived in for a while. */
 export function makeStorage(): Storage {
 	const parts = [
-		{ id: 'conversations', bytes: 41.2 * MB, files: 0 },
+		{ id: 'conversations', bytes: 22.7 * MB, files: 0 },
+		{ id: 'journal', bytes: 18.5 * MB, files: 0, keeps: 'journal_days', days: 0 },
 		{ id: 'changes', bytes: 12.6 * MB, files: 0 },
 		{ id: 'audit', bytes: 3.1 * MB, files: 1 },
 		{ id: 'spare', bytes: 4.4 * MB, files: 0 },
@@ -29,6 +30,14 @@ export function makeStorage(): Storage {
 export function emptyPart(s: Storage, id: string): Storage {
 	const parts = s.parts.map((p) => (p.id === id ? { ...p, bytes: 0, files: 0, clean: 0 } : p));
 	return { ...s, bytes: parts.reduce((sum, p) => sum + p.bytes, 0), parts };
+}
+
+/** freeable is what freeing a part takes with it: all that is in it, once. */
+export function freeable(s: Storage, part: string): FreeCut {
+	const bytes = s.parts.find((p) => p.id === part)?.bytes ?? 0;
+	const runs = bytes > 0 ? 37 : 0;
+	const of = { runs, files: part === 'undo' ? runs * 4 : 0, steps: part === 'journal' ? runs * 9 : 0, bytes };
+	return { part, before: iso(), ...of, since: iso(40 * 86_400_000), until: iso(3_600_000) };
 }
 
 const report: BackupReport = {

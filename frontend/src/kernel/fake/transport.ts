@@ -45,7 +45,7 @@ import { FakeAccess } from './access';
 import { FakeGrants } from './grants';
 import { FakeLabels } from './taint';
 import { costCalls, limitScene } from './costs';
-import { emptyPart, FakeFiles, makeStorage } from './storage';
+import { emptyPart, freeable, FakeFiles, makeStorage } from './storage';
 import { askScene, planScene, seedsOf } from './task';
 import { branchOf, branchScene, copyBranch, endOf, plant, viewOf } from './tree';
 
@@ -381,6 +381,12 @@ export class FakeTransport implements Transport {
 			const before = this.#storage.bytes;
 			this.#storage = emptyPart(this.#storage, part);
 			return { part, freed: before - this.#storage.bytes, storage: this.#storage };
+		},
+		'infra.freeCut': (part: string) => freeable(this.#storage, part),
+		'infra.free': (part: string) => {
+			const cut = freeable(this.#storage, part);
+			this.#storage = emptyPart(this.#storage, part);
+			return { ...cut, freed: cut.bytes, storage: this.#storage };
 		},
 		'agents.submit': (m: Submit) => this.#submit(m),
 		'agents.continue': (rid: string) => this.#submit({ session_id: this.#run(rid).run.session_id, text: 'Continue' }),

@@ -2,6 +2,14 @@ import type { UndoFile, UndoInput, UndoPlan, UndoQuery } from '../api.gen';
 import { Failure } from '../transport';
 import type { World } from './data';
 
+/** familyOf are a run and those that came of it. */
+function familyOf(w: World, id: string) {
+	const all = w.runs.map((v) => v.run);
+	const out = all.filter((r) => r.id === id);
+	for (const r of out) out.push(...all.filter((c) => c.parent_id === r.id));
+	return out;
+}
+
 /** FakeUndo undoes what runs changed: the last file of a run was changed by the person since. */
 export class FakeUndo {
 	#undone: Record<string, string[]> = {};
@@ -9,7 +17,10 @@ export class FakeUndo {
 	preview(w: World, q: UndoQuery): UndoPlan {
 		const run = q.run_id ?? '';
 		const gone = this.#undone[run] ?? [];
-		const list = w.changes.filter((c) => c.run_id === run && gone.includes(c.path) === (q.redo ?? false));
+		const family = familyOf(w, run);
+		const runs = q.alone ? family.slice(0, 1) : family;
+		const ids = runs.map((r) => r.id);
+		const list = w.changes.filter((c) => ids.includes(c.run_id) && gone.includes(c.path) === (q.redo ?? false));
 		const files = list
 			.filter((c) => !q.paths?.length || q.paths.includes(c.path))
 			.map((c, i, all): UndoFile => {
@@ -26,22 +37,28 @@ export class FakeUndo {
 					removed: c.added,
 					binary: c.binary,
 					diff: c.diff,
+					by: [c.run_id],
 				};
 			});
 		const count = (status: string) => files.filter((f) => f.status === status).length;
 		return {
 			run_id: run,
+			alone: q.alone ?? false,
+			runs: runs
+				.map((r) => ({ id: r.id, pid: r.pid, name: r.name, files: list.filter((c) => c.run_id === r.id).length }))
+				.filter((r) => r.files > 0),
+			family: family.length,
 			redo: q.redo ?? false,
 			files,
 			ready: count('ready'),
 			conflicts: count('conflict'),
 			impossible: 0,
-			hash: `${run} ${q.redo} ${files.map((f) => f.path).join(' ')}`,
+			hash: `${run} ${q.redo} ${q.alone} ${files.map((f) => f.path).join(' ')}`,
 		};
 	}
 
 	apply(w: World, q: UndoInput, redo: boolean): UndoPlan {
-		const plan = this.preview(w, { run_id: q.run_id, redo, paths: q.paths });
+		const plan = this.preview(w, { run_id: q.run_id, redo, alone: q.alone ?? false, paths: q.paths });
 		if (plan.hash !== q.hash) {
 			throw new Failure({
 				code: 'conflict',
@@ -57,7 +74,8 @@ export class FakeUndo {
 		const before = this.#undone[run] ?? [];
 		const now = redo ? before.filter((p) => !done.includes(p)) : [...before, ...done];
 		this.#undone[run] = now;
-		const all = w.changes.filter((c) => c.run_id === run).length;
+		const ids = familyOf(w, run).map((r) => r.id);
+		const all = w.changes.filter((c) => ids.includes(c.run_id)).length;
 		w.runs = w.runs.map((v) => (v.run.id === run ? { ...v, undo: { undo: all - now.length, redo: now.length } } : v));
 		return { ...plan, files, ready: done.length };
 	}

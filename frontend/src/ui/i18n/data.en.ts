@@ -7,9 +7,27 @@ export const data = {
 			title: 'How long things are kept',
 			undo_days: 'Days to undo',
 			undo_days_why: 'What a run did to files can be undone for so long.',
+			journal_days: 'Days of journals',
+			journal_days_why:
+				'0 keeps them for ever. What was said and done stays; what tools gave goes, and with it replay.',
 			audit_days: 'Days of the audit record',
 			audit_days_why:
 				'0 keeps it for ever. A signed line stands for what was older, so that the rest can still be verified.',
+			free: { undo: 'What can be undone', journal: 'Journals of runs' },
+			freeWhy: {
+				undo: 'Freeing it makes room. What runs did up to now cannot be undone then; files stay as they are.',
+				journal: 'Freeing them makes room. Runs that have ended cannot be replayed then; conversations stay.',
+			},
+			freeName: { undo: 'Free now: Undo', journal: 'Free now: Journals' },
+			freeNow: 'Free now…',
+			freeYes: 'Free',
+			freeTitle: { undo: 'Free what can be undone?', journal: 'Free the journals?' },
+			freeUndo: (runs: number, files: number, bytes: string) =>
+				`${n(runs, 'run', 'runs')} with ${n(files, 'file', 'files')} can no longer be undone; at most ${bytes} of content go. What agents at work need stays. This cannot be undone.`,
+			freeJournal: (runs: number, steps: number, bytes: string) =>
+				`${n(runs, 'run', 'runs')} can no longer be replayed; of ${n(steps, 'step', 'steps')} goes what they gave, about ${bytes}. What agents at work need, and runs that you can go on with, stays. This cannot be undone.`,
+			freed: (bytes: string) => `${bytes} freed.`,
+			nothing: 'There is nothing to free.',
 			old: 'Records that are older',
 			oldWhy: (records: string, since: string, until: string, bytes: string) =>
 				`${records} records of ${since} to ${until}, about ${bytes}. They go by themselves within a day.`,
@@ -62,6 +80,7 @@ export const data = {
 		again: 'Measure again',
 		parts: {
 			conversations: 'Conversations',
+			journal: 'Journals of runs',
 			changes: 'Changed files',
 			audit: 'Audit record',
 			spare: 'Spare room in the database',
@@ -76,7 +95,8 @@ export const data = {
 			cache: 'Caches',
 		} as Record<string, string>,
 		why: {
-			conversations: 'Messages, steps and the search index.',
+			conversations: 'Messages and the search index.',
+			journal: 'The steps of runs and what they gave. They go after journal_days, or when you free them.',
 			changes: 'Files as they were before and after a run. They go with their conversation.',
 			audit: 'What agents did. What is older than you want goes behind a signed line.',
 			spare: 'Used again by itself.',

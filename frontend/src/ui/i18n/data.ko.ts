@@ -8,9 +8,26 @@ export const data: typeof en = {
 			title: '보관 기간',
 			undo_days: '되돌릴 수 있는 날 수',
 			undo_days_why: '실행이 파일에 한 일을 이 기간 동안 되돌릴 수 있습니다.',
+			journal_days: '실행 기록을 보관하는 날 수',
+			journal_days_why: '0이면 계속 보관합니다. 말하고 한 일은 남고, 도구의 결과가 지워져 다시 재생할 수 없습니다.',
 			audit_days: '감사 기록을 보관하는 날 수',
 			audit_days_why:
 				'0이면 계속 보관합니다. 더 오래된 것은 서명된 한 줄이 대신하므로 남은 기록은 계속 검증할 수 있습니다.',
+			free: { undo: '되돌릴 수 있는 것', journal: '실행 기록' },
+			freeWhy: {
+				undo: '비우면 공간이 생깁니다. 지금까지 실행이 한 일은 되돌릴 수 없게 되고, 파일은 그대로 남습니다.',
+				journal: '비우면 공간이 생깁니다. 끝난 실행은 다시 재생할 수 없게 되고, 대화는 그대로 남습니다.',
+			},
+			freeName: { undo: '지금 비우기: 되돌리기', journal: '지금 비우기: 실행 기록' },
+			freeNow: '지금 비우기…',
+			freeYes: '비우기',
+			freeTitle: { undo: '되돌릴 수 있는 것을 비울까요?', journal: '실행 기록을 비울까요?' },
+			freeUndo: (runs, files, bytes) =>
+				`실행 ${f(runs)}개(파일 ${f(files)}개)를 더는 되돌릴 수 없고, 내용을 최대 ${bytes} 비웁니다. 일하는 에이전트에게 필요한 것은 남깁니다. 취소할 수 없습니다.`,
+			freeJournal: (runs, steps, bytes) =>
+				`실행 ${f(runs)}개를 더는 재생할 수 없고, 단계 ${f(steps)}개의 결과를 약 ${bytes} 비웁니다. 일하는 에이전트에게 필요한 것과 이어서 할 수 있는 실행은 남깁니다. 취소할 수 없습니다.`,
+			freed: (bytes) => `${bytes} 비웠습니다.`,
+			nothing: '비울 것이 없습니다.',
 			old: '기간이 지난 기록',
 			oldWhy: (records, since, until, bytes) =>
 				`${since}부터 ${until}까지의 기록 ${records}개, 약 ${bytes}. 하루 안에 저절로 정리됩니다.`,
@@ -62,6 +79,7 @@ export const data: typeof en = {
 		again: '다시 재기',
 		parts: {
 			conversations: '대화',
+			journal: '실행 기록',
 			changes: '바뀐 파일',
 			audit: '감사 기록',
 			spare: '데이터베이스의 빈 공간',
@@ -76,7 +94,8 @@ export const data: typeof en = {
 			cache: '캐시',
 		},
 		why: {
-			conversations: '메시지, 단계, 검색 색인.',
+			conversations: '메시지와 검색 색인.',
+			journal: '실행의 단계와 그 결과. journal_days가 지나거나 비우면 지워집니다.',
 			changes: '실행 전후의 파일 내용. 대화를 지우면 함께 지워집니다.',
 			audit: '에이전트가 한 일. 정한 기간보다 오래된 것은 서명된 한 줄이 대신합니다.',
 			spare: '저절로 다시 쓰입니다.',

@@ -13,6 +13,10 @@ export const undo = {
 		`${ready} of ${files(all)} ${ready === 1 ? 'goes' : 'go'} back to how ${ready === 1 ? 'it was' : 'they were'} before the run. What the run did not write stays untouched. This can be redone.`,
 	aboutRedo: (ready: number, all: number) =>
 		`${ready} of ${files(all)} ${ready === 1 ? 'becomes' : 'become'} again what ${ready === 1 ? 'it was' : 'they were'} before the undo. This can be undone.`,
+	whose: 'Whose changes',
+	family: 'With its agents',
+	alone: 'This run alone',
+	agents: (count: number, names: string) => `${n(count, 'agent is', 'agents are')} in it: ${names}.`,
 	nothing: 'There is nothing to undo.',
 	nothingRedo: 'There is nothing to redo.',
 	loading: 'Looking at the files',

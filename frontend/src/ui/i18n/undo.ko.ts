@@ -12,6 +12,10 @@ export const undo: typeof en = {
 	about: (ready, all) =>
 		`${files(all)} 중 ${ready}개가 실행 전으로 돌아갑니다. 실행이 쓰지 않은 것은 그대로 둡니다. 다시 적용할 수 있습니다.`,
 	aboutRedo: (ready, all) => `${files(all)} 중 ${ready}개가 되돌리기 전으로 돌아갑니다. 다시 되돌릴 수 있습니다.`,
+	whose: '누가 바꾼 것',
+	family: '에이전트까지',
+	alone: '이 실행만',
+	agents: (count, names) => `에이전트 ${count.toLocaleString('ko')}개가 들어 있습니다: ${names}.`,
 	nothing: '되돌릴 것이 없습니다.',
 	nothingRedo: '다시 적용할 것이 없습니다.',
 	loading: '파일을 살피는 중',
