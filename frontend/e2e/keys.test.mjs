@@ -45,6 +45,13 @@ describe('keys', { skip: binary ? false : 'OXIOS_BIN names no binary' }, () => {
 		await start();
 		await page.getByRole('button', { name: 'Try the offline demo' }).click();
 		await page.getByRole('button', { name: 'Begin' }).click();
+		// The first answer ends the first start.
+		await page.getByRole('textbox', { name: 'Message' }).fill('Look around this folder.');
+		await page.getByRole('textbox', { name: 'Message' }).press('Enter');
+		await page
+			.getByRole('log', { name: 'Conversation' })
+			.getByText('Demo: scripted, no language model')
+			.waitFor({ timeout: 30_000 });
 	});
 	after(async () => {
 		await chrome?.close();
