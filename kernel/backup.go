@@ -223,12 +223,9 @@ func (k *Kernel) gather(ctx context.Context, dir string) (manifest, error) {
 	if err := k.gatherFiles(ctx, dir, &m, attached); err != nil {
 		return m, err
 	}
-	infos, err := k.keys.List()
+	m.Keys, err = k.keyNames(ctx)
 	if err != nil {
 		return m, err
-	}
-	for _, i := range infos {
-		m.Keys = append(m.Keys, BackupKey{Name: i.Name, Host: i.Host})
 	}
 	return m, nil
 }

@@ -233,7 +233,7 @@ func archiveOf(e packed) (security.AuditArchive, bool) {
 // home does not have.
 func (k *Kernel) lacking(keys []BackupKey) ([]BackupKey, error) {
 	here, err := k.keys.List()
-	if err != nil {
+	if err != nil && !errors.Is(err, security.ErrKeysLocked) {
 		return nil, err
 	}
 	out := []BackupKey{}

@@ -372,7 +372,7 @@ func configError(raw []byte, row int, what sys.Words) *sys.Error {
 	lines := strings.Split(string(raw), "\n")
 	text := ""
 	if row <= len(lines) {
-		text = strings.TrimSpace(lines[row-1])
+		text = Redact(strings.TrimSpace(lines[row-1])) // somebody may have written a key into it
 	}
 	return sys.Errorf(sys.CodeInvalid, "line %d (%s): %s.", row, sys.Shorten(text, 80), what).WithHint("Correct line %d; the file is read again by itself.", row)
 }

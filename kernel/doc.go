@@ -31,6 +31,7 @@
 //	budget.go     limits; budget_wait.go: what waits for one; held.go: what the person hears of that; costs.go: what was spent; resources.go: the machine's load
 //	guardian.go   the checks of every five minutes
 //	infra.go      events, status; doctor.go; providers.go: models as the settings show them
+//	keys.go       where keys are kept, and their passphrase; keys_import.go: those that older programs left in files
 //	engine.go     providers and models as runs use them; model.go: one guarded call; fallback.go: which model answers in place of one that cannot
 //	autostart.go  starting with the system; sleep.go: keeping it awake; page.go: the address of the page that serve shows
 //

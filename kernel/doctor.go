@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"oxios/kernel/security"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
 )
@@ -134,8 +135,12 @@ func (k *Kernel) checkModels(ctx context.Context) Check {
 	return Check{Name: "model", State: CheckOK, Detail: sys.Say("%s of %s", ch.model, ch.provider)}
 }
 
-func (k *Kernel) checkKeys(context.Context) Check {
+func (k *Kernel) checkKeys(ctx context.Context) Check {
 	infos, err := k.keys.List()
+	if errors.Is(err, security.ErrKeysLocked) {
+		detail, hint := sys.AsError(err).Words()
+		return Check{Name: "keys", State: CheckWarn, Detail: detail, Hint: hint}
+	}
 	if err != nil {
 		detail, hint := sys.AsError(err).Words()
 		return Check{Name: "keys", State: CheckFail, Detail: detail, Hint: hint}
@@ -143,6 +148,9 @@ func (k *Kernel) checkKeys(context.Context) Check {
 	where := map[string]int{}
 	for _, i := range infos {
 		where[i.Where]++
+	}
+	if loose := k.guardLoose(ctx, true); loose != nil {
+		return Check{Name: "keys", State: CheckWarn, Detail: sys.Words{EN: loose.Message, KO: loose.MessageKO}, Hint: sys.Words{EN: loose.Hint, KO: loose.HintKO}}
 	}
 	return Check{Name: "keys", State: CheckOK, Detail: sys.Say("%d in the keyring, %d in the encrypted file", where["keyring"], where["file"])}
 }

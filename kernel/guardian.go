@@ -24,6 +24,8 @@ const (
 	FindingDatabase  = "database"
 	FindingDisk      = "disk"
 	FindingLoad      = "load"
+	FindingLock      = "keys_locked" // keys wait for their passphrase
+	FindingLoose     = "keys_loose"  // keys lie unencrypted in files of older programs
 )
 
 const (
@@ -34,7 +36,7 @@ const (
 
 // Finding is something that the guardian found, and that still holds.
 type Finding struct {
-	Kind      string    `json:"kind"`  // audit, witness, workspace, database, disk or load
+	Kind      string    `json:"kind"`  // audit, witness, workspace, database, disk, load, keys_locked or keys_loose
 	Bad       bool      `json:"bad"`   // the person hears of it; otherwise it stands in the audit record alone
 	Since     time.Time `json:"since"` // when it was found
 	Message   string    `json:"message"`
@@ -107,6 +109,7 @@ func (k *Kernel) inspect(ctx context.Context, whole bool) {
 
 	checks := map[string]func(context.Context, bool) *Finding{
 		FindingAudit: k.guardAudit, FindingWitness: k.guardWitness, FindingWorkspace: k.guardWorkspace, FindingDatabase: k.guardDatabase, FindingDisk: k.guardDisk, FindingLoad: k.guardLoad,
+		FindingLock: k.guardLock, FindingLoose: k.guardLoose,
 	}
 	after := map[string]Finding{}
 	for kind, check := range checks {

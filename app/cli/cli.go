@@ -226,6 +226,7 @@ var topCommands = []struct {
 	{"config", (*console).configCommand},
 	{"models", (*console).modelsCommand},
 	{"providers", (*console).providersCommand},
+	{"keys", (*console).keysCommand},
 	{"tools", (*console).toolsCommand},
 	{"doctor", (*console).doctorCommand},
 	{"demo", (*console).demoCommand},

@@ -171,6 +171,11 @@ func (c *console) say(ctx context.Context, args []string, f runFlags) error {
 		return err
 	}
 	canAsk := !piped && !c.json && c.terminal(c.in) && c.terminal(c.err)
+	if canAsk {
+		if err := c.unlockHere(ctx, l); err != nil {
+			return err
+		}
+	}
 	if err := c.meet(ctx, l, folder, f.trust, canAsk); err != nil {
 		return err
 	}

@@ -594,6 +594,31 @@ func (a *Infra) Keep(args string) (string, error) {
 	return a.b.call("infra.keep", args)
 }
 
+// Keys takes [].
+func (a *Infra) Keys(args string) (string, error) {
+	return a.b.call("infra.keys", args)
+}
+
+// UnlockKeys takes [passphrase].
+func (a *Infra) UnlockKeys(args string) (string, error) {
+	return a.b.call("infra.unlockKeys", args)
+}
+
+// SetKeyPassphrase takes [in].
+func (a *Infra) SetKeyPassphrase(args string) (string, error) {
+	return a.b.call("infra.setKeyPassphrase", args)
+}
+
+// LeaveKeys takes [].
+func (a *Infra) LeaveKeys(args string) (string, error) {
+	return a.b.call("infra.leaveKeys", args)
+}
+
+// ImportKeys takes [].
+func (a *Infra) ImportKeys(args string) (string, error) {
+	return a.b.call("infra.importKeys", args)
+}
+
 // Reconnect takes [].
 func (a *Infra) Reconnect(args string) (string, error) {
 	return a.b.call("infra.reconnect", args)

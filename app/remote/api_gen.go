@@ -405,6 +405,24 @@ type InfraAPI interface {
 	// Keep keeps a value for [InfraAPI.Kept]; "" forgets it. The newest value of a
 	// key wins.
 	Keep(ctx context.Context, key string, value string) error
+	// Keys lists the keys, whether they are locked, and which files of older
+	// programs hold keys that could be taken over. No keyring is asked.
+	Keys(ctx context.Context) (kernel.Keys, error)
+	// UnlockKeys opens the encrypted file with its passphrase until Oxios ends. It
+	// fails with denied for another one.
+	UnlockKeys(ctx context.Context, passphrase string) (kernel.Keys, error)
+	// SetKeyPassphrase sets, changes or takes away the passphrase of the encrypted
+	// file. Nobody can recover one that is forgotten. It fails with denied when the
+	// current one is wrong, with nothing changed.
+	SetKeyPassphrase(ctx context.Context, in kernel.PassphraseInput) (kernel.Keys, error)
+	// LeaveKeys says that the keys in files of older programs stay where they are:
+	// nothing reminds of them any more. They can be taken over later all the same.
+	LeaveKeys(ctx context.Context) (kernel.Keys, error)
+	// ImportKeys takes the keys of older programs over: each goes to the keyring or
+	// the encrypted file, bound to the host of its provider, and then leaves its
+	// file, whose other bytes stay as they are. What cannot be taken stays there, and
+	// the report says why. A failure in between leaves the file as it was.
+	ImportKeys(ctx context.Context) (kernel.ImportReport, error)
 	// Reconnect has the runs that wait for a provider try it again at once, and
 	// returns the status.
 	Reconnect(ctx context.Context) (kernel.Status, error)
@@ -925,6 +943,26 @@ func (remote clientInfra) Kept(ctx context.Context) (map[string]string, error) {
 
 func (remote clientInfra) Keep(ctx context.Context, key string, value string) error {
 	return do(ctx, remote.c, "infra.keep", key, value)
+}
+
+func (remote clientInfra) Keys(ctx context.Context) (kernel.Keys, error) {
+	return call[kernel.Keys](ctx, remote.c, "infra.keys")
+}
+
+func (remote clientInfra) UnlockKeys(ctx context.Context, passphrase string) (kernel.Keys, error) {
+	return call[kernel.Keys](ctx, remote.c, "infra.unlockKeys", passphrase)
+}
+
+func (remote clientInfra) SetKeyPassphrase(ctx context.Context, in kernel.PassphraseInput) (kernel.Keys, error) {
+	return call[kernel.Keys](ctx, remote.c, "infra.setKeyPassphrase", in)
+}
+
+func (remote clientInfra) LeaveKeys(ctx context.Context) (kernel.Keys, error) {
+	return call[kernel.Keys](ctx, remote.c, "infra.leaveKeys")
+}
+
+func (remote clientInfra) ImportKeys(ctx context.Context) (kernel.ImportReport, error) {
+	return call[kernel.ImportReport](ctx, remote.c, "infra.importKeys")
 }
 
 func (remote clientInfra) Reconnect(ctx context.Context) (kernel.Status, error) {
@@ -1753,6 +1791,38 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return nil, h.Infra.Keep(ctx, a0, a1)
+	},
+	"infra.keys": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Infra.Keys(ctx)
+	},
+	"infra.unlockKeys": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Infra.UnlockKeys(ctx, a0)
+	},
+	"infra.setKeyPassphrase": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.PassphraseInput
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Infra.SetKeyPassphrase(ctx, a0)
+	},
+	"infra.leaveKeys": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Infra.LeaveKeys(ctx)
+	},
+	"infra.importKeys": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Infra.ImportKeys(ctx)
 	},
 	"infra.reconnect": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {

@@ -242,7 +242,8 @@ func (c *Credentials) Delete(ctx context.Context, name string) error {
 	return nil
 }
 
-// List returns what may be shown of every key, by name. It asks no keyring.
+// List returns what may be shown of every key, by name. It asks no keyring. While
+// the encrypted file is locked it returns those of the keyring, with the error.
 func (c *Credentials) List() ([]CredentialInfo, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -251,7 +252,7 @@ func (c *Credentials) List() ([]CredentialInfo, error) {
 		return nil, err
 	}
 	stored, err := c.vault.load()
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrKeysLocked) {
 		return nil, err
 	}
 	out := []CredentialInfo{}
@@ -264,7 +265,7 @@ func (c *Credentials) List() ([]CredentialInfo, error) {
 		}
 	}
 	slices.SortFunc(out, func(a, b CredentialInfo) int { return cmp.Compare(a.Name, b.Name) })
-	return out, nil
+	return out, err
 }
 
 func (c credential) validate() error {

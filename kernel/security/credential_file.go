@@ -88,6 +88,8 @@ type keyFile struct {
 	folder   keyFolder
 	identity string
 	path     string
+
+	unlocked *age.X25519Identity // of an identity with a passphrase, once that was given
 }
 
 type keyDocument struct {
@@ -96,7 +98,7 @@ type keyDocument struct {
 }
 
 // load returns the keys in the file, none if it does not exist.
-func (f keyFile) load() ([]credential, error) {
+func (f *keyFile) load() ([]credential, error) {
 	data, err := f.folder.read(f.path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -133,7 +135,7 @@ func (f keyFile) load() ([]credential, error) {
 }
 
 // put stores k in place of a key of the same name.
-func (f keyFile) put(k credential) error {
+func (f *keyFile) put(k credential) error {
 	all, err := f.load()
 	if err != nil {
 		return err
@@ -143,7 +145,7 @@ func (f keyFile) put(k credential) error {
 }
 
 // remove takes the key called name out, and reports whether it was there.
-func (f keyFile) remove(name string) (bool, error) {
+func (f *keyFile) remove(name string) (bool, error) {
 	all, err := f.load()
 	if err != nil {
 		return false, err
@@ -155,7 +157,7 @@ func (f keyFile) remove(name string) (bool, error) {
 	return true, f.save(rest)
 }
 
-func (f keyFile) save(all []credential) error {
+func (f *keyFile) save(all []credential) error {
 	id, err := f.open()
 	if errors.Is(err, os.ErrNotExist) {
 		id, err = f.create()
@@ -179,12 +181,22 @@ func (f keyFile) save(all []credential) error {
 	return f.folder.write(f.path, sealed.Bytes())
 }
 
-// open reads the identity.
-func (f keyFile) open() (*age.X25519Identity, error) {
-	data, err := f.folder.read(f.identity)
+// open reads the identity, or takes the one that a passphrase opened.
+func (f *keyFile) open() (*age.X25519Identity, error) {
+	data, sealed, err := f.identityText()
 	if err != nil {
 		return nil, err
 	}
+	if !sealed {
+		return parseIdentity(f.identity, data)
+	}
+	if f.unlocked == nil {
+		return nil, lockedKeys()
+	}
+	return f.unlocked, nil
+}
+
+func parseIdentity(path string, data []byte) (*age.X25519Identity, error) {
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -192,21 +204,20 @@ func (f keyFile) open() (*age.X25519Identity, error) {
 		}
 		id, err := age.ParseX25519Identity(line)
 		if err != nil {
-			return nil, damaged(f.identity, errors.New("it holds no age identity"))
+			return nil, damaged(path, errors.New("it holds no age identity"))
 		}
 		return id, nil
 	}
-	return nil, damaged(f.identity, errors.New("it is empty"))
+	return nil, damaged(path, errors.New("it is empty"))
 }
 
 // create makes the identity, durable before anything is encrypted to it.
-func (f keyFile) create() (*age.X25519Identity, error) {
+func (f *keyFile) create() (*age.X25519Identity, error) {
 	id, err := age.GenerateX25519Identity()
 	if err != nil {
 		return nil, fmt.Errorf("make an identity: %w", err)
 	}
-	text := "# Opens credentials.age. Whoever has both files has the keys.\n# public key: " + id.Recipient().String() + "\n" + id.String() + "\n"
-	return id, f.folder.write(f.identity, []byte(text))
+	return id, f.keep(id, "")
 }
 
 func damaged(path string, err error) error {

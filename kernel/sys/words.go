@@ -43,6 +43,7 @@ var koreanOf = sync.OnceValue(func() map[string]string {
 		koreanTaint(),
 		koreanTools(),
 		koreanAccess(),
+		koreanKeys(),
 	} {
 		for _, words := range part {
 			all[words[0]] = words[1]

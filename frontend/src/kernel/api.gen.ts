@@ -985,7 +985,7 @@ export interface FindResult {
 
 /** Finding is something that the guardian found, and that still holds. */
 export interface Finding {
-  /** audit, witness, workspace, database, disk or load */
+  /** audit, witness, workspace, database, disk, load, keys_locked or keys_loose */
   kind: string;
   /** the person hears of it; otherwise it stands in the audit record alone */
   bad: boolean;
@@ -1290,6 +1290,28 @@ export interface HeldRun {
   name: string;
 }
 
+/** ImportReport says what became of the keys. */
+export interface ImportReport {
+  /** they are stored, and gone from their file */
+  imported: ImportedKey[];
+  /** what is left, and why */
+  files: LooseFile[];
+  /** how the keys stand now */
+  keys: Keys;
+}
+
+/** ImportedKey is a key that was taken over. */
+export interface ImportedKey {
+  file: string;
+  /** its id here */
+  provider: string;
+  host: string;
+  /** keyring or file */
+  where: string;
+  /** other users could read it where it lay */
+  open: boolean;
+}
+
 /**
  * Inbox is what waits for the person, and how runs ended that they have not
  * seen yet.
@@ -1391,6 +1413,34 @@ export interface KernelError {
   hint_ko?: string;
 }
 
+/** CredentialInfo is what may be shown of a key. */
+export interface KeyInfo {
+  name: string;
+  /** the only host that the key is given out for */
+  host: string;
+  /** keyring or file */
+  where: string;
+  /** its last four characters; empty for a key of less than 12 */
+  tail: string;
+  /** when it was entered */
+  at: string;
+}
+
+/** Keys says where the keys of providers are, and never what they are. */
+export interface Keys {
+  /** those in the encrypted file are missing while it is locked */
+  list: KeyInfo[];
+  /** the encrypted file has a passphrase */
+  protected: boolean;
+  /** and that was not given since the start */
+  locked: boolean;
+  /** files of older programs with keys in them */
+  loose: LooseFile[];
+  /** new keys go to the keyring where there is one */
+  ring: boolean;
+  problem?: KernelError;
+}
+
 /** Killed says which runs were told to end. */
 export interface Killed {
   /** with those that it had forked */
@@ -1480,6 +1530,27 @@ export interface Limits {
   /** of a model */
   calls?: number;
   usd?: number;
+}
+
+/** Loose is one key in it, without the key. */
+export interface Loose {
+  /** as the file names it */
+  provider: string;
+  /** the only host that it would be given out for */
+  host: string;
+  problem?: KernelError;
+}
+
+/** LooseFile is a file of an older program that holds keys unencrypted. */
+export interface LooseFile {
+  path: string;
+  /** other users can read it */
+  open: boolean;
+  /** the person said to leave its keys there */
+  left: boolean;
+  keys: Loose[];
+  /** why nothing is taken from it */
+  problem?: KernelError;
 }
 
 /** LsArgs says which folder to list; "" is the caller's own. */
@@ -1621,6 +1692,14 @@ export interface Origin {
   run_id: string;
   /** "" when the conversation was deleted */
   title: string;
+}
+
+/** PassphraseInput changes the passphrase of the encrypted file. */
+export interface PassphraseInput {
+  /** "" when there is none yet */
+  current?: string;
+  /** "" takes it away */
+  next?: string;
 }
 
 /**
@@ -3330,6 +3409,34 @@ export interface InfraAPI {
    */
   keep(key: string, value: string): Promise<void>;
   /**
+   * Keys lists the keys, whether they are locked, and which files of older
+   * programs hold keys that could be taken over. No keyring is asked.
+   */
+  keys(): Promise<Keys>;
+  /**
+   * UnlockKeys opens the encrypted file with its passphrase until Oxios ends. It
+   * fails with denied for another one.
+   */
+  unlockKeys(passphrase: string): Promise<Keys>;
+  /**
+   * SetKeyPassphrase sets, changes or takes away the passphrase of the encrypted
+   * file. Nobody can recover one that is forgotten. It fails with denied when the
+   * current one is wrong, with nothing changed.
+   */
+  setKeyPassphrase(in_: PassphraseInput): Promise<Keys>;
+  /**
+   * LeaveKeys says that the keys in files of older programs stay where they are:
+   * nothing reminds of them any more. They can be taken over later all the same.
+   */
+  leaveKeys(): Promise<Keys>;
+  /**
+   * ImportKeys takes the keys of older programs over: each goes to the keyring or
+   * the encrypted file, bound to the host of its provider, and then leaves its
+   * file, whose other bytes stay as they are. What cannot be taken stays there, and
+   * the report says why. A failure in between leaves the file as it was.
+   */
+  importKeys(): Promise<ImportReport>;
+  /**
    * Reconnect has the runs that wait for a provider try it again at once, and
    * returns the status.
    */
@@ -3533,6 +3640,11 @@ export function makeKernel(t: Transport): Kernel {
       reportFocus: (focused) => t.call('infra.reportFocus', [focused]) as Promise<void>,
       kept: () => t.call('infra.kept', []) as Promise<Record<string, string>>,
       keep: (key, value) => t.call('infra.keep', [key, value]) as Promise<void>,
+      keys: () => t.call('infra.keys', []) as Promise<Keys>,
+      unlockKeys: (passphrase) => t.call('infra.unlockKeys', [passphrase]) as Promise<Keys>,
+      setKeyPassphrase: (in_) => t.call('infra.setKeyPassphrase', [in_]) as Promise<Keys>,
+      leaveKeys: () => t.call('infra.leaveKeys', []) as Promise<Keys>,
+      importKeys: () => t.call('infra.importKeys', []) as Promise<ImportReport>,
       reconnect: () => t.call('infra.reconnect', []) as Promise<Status>,
       pageAddress: () => t.call('infra.pageAddress', []) as Promise<string>,
       providers: () => t.call('infra.providers', []) as Promise<Provider[]>,

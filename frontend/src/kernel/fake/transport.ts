@@ -45,6 +45,7 @@ import { FakeAccess } from './access';
 import { FakeGrants } from './grants';
 import { FakeLabels } from './taint';
 import { costCalls, limitScene } from './costs';
+import { FakeKeys } from './keys';
 import { emptyPart, freeable, FakeFiles, makeStorage } from './storage';
 import { askScene, planScene, seedsOf } from './task';
 import { branchOf, branchScene, copyBranch, endOf, plant, viewOf } from './tree';
@@ -101,6 +102,7 @@ export class FakeTransport implements Transport {
 	#discarded = new Map<string, Session>();
 	#storage = makeStorage();
 	#undo = new FakeUndo();
+	#keys = new FakeKeys();
 	#inbox: FakeInbox;
 	#agents: FakeAgents;
 	#audit: FakeAudit;
@@ -376,6 +378,7 @@ export class FakeTransport implements Transport {
 			this.emit('session', s, { session_id: sid });
 			return s;
 		},
+		...this.#keys.calls,
 		'infra.storage': () => this.#storage,
 		'infra.clean': (part: string) => {
 			const before = this.#storage.bytes;

@@ -7,6 +7,7 @@ import { frame } from './frame.en';
 import { inbox } from './inbox.en';
 import { access } from './access.en';
 import { grants } from './grants.en';
+import { vault } from './keys.en';
 import { limits } from './limits.en';
 import { undo } from './undo.en';
 import { suggest } from './suggest.en';
@@ -33,6 +34,7 @@ export const en = {
 	...inbox,
 	...access,
 	...grants,
+	vault,
 	...limits,
 	undo,
 	...suggest,

@@ -8,6 +8,7 @@ import { frame } from './frame.ko';
 import { inbox } from './inbox.ko';
 import { access } from './access.ko';
 import { grants } from './grants.ko';
+import { vault } from './keys.ko';
 import { limits } from './limits.ko';
 import { undo } from './undo.ko';
 import { suggest } from './suggest.ko';
@@ -27,6 +28,7 @@ export const ko: Dictionary = {
 	...inbox,
 	...access,
 	...grants,
+	vault,
 	...limits,
 	undo,
 	...suggest,
