@@ -35,7 +35,12 @@ func (u *undos) clear(ctx context.Context) error {
 	u.one.Lock()
 	defer u.one.Unlock()
 	old := u.k.clock.Now().AddDate(0, 0, -u.k.config.get().UndoDays)
-	err := u.k.store.Write(ctx, func(tx *store.Tx) error { return u.k.store.DropUndo(tx, old) })
+	err := u.k.store.Write(ctx, func(tx *store.Tx) error {
+		if err := u.k.store.DropTries(tx, u.k.clock.Now().Add(-unchangedFor)); err != nil {
+			return err
+		}
+		return u.k.store.DropUndo(tx, old)
+	})
 	if err != nil {
 		return err
 	}

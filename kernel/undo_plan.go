@@ -33,10 +33,18 @@ const (
 	UndoRemoves  = "removes"  // it goes
 )
 
-// UndoFile is what an undo or a redo means for one path.
+// What a try did to a path.
+const (
+	TryCreates = "creates"
+	TryChanges = "changes"
+	TryDeletes = "deletes"
+	TryMode    = "mode" // only its permissions
+)
+
+// UndoFile is what an undo or a redo means for one path, or a try of a command.
 type UndoFile struct {
 	Path    string `json:"path"` // below the run's folder, absolute outside of it
-	Does    string `json:"does"` // restores, returns or removes
+	Does    string `json:"does"` // restores, returns or removes; of a try creates, changes, deletes or mode
 	Folder  bool   `json:"folder,omitempty"`
 	Status  string `json:"status"` // ready, conflict, impossible, done or left
 	Why     string `json:"why,omitempty"`
@@ -110,7 +118,7 @@ func traces(marks []store.FileMark, moves []store.UndoMove) ([]*trace, error) {
 	seen := map[string]bool{}
 	for _, m := range moves {
 		t := of[m.Path]
-		if t == nil || m.State != store.MoveDone {
+		if t == nil || m.State != store.MoveDone || m.TryID != "" { // what a try applied stands in the marks
 			continue
 		}
 		was, err := undo.Parse(m.Was)

@@ -64,12 +64,15 @@ func (s Spec) onCopy() (Spec, error) {
 	case within(c.Scratch, c.Folder):
 		return s, sys.Errorf(sys.CodeRefused, "There can be no copy of %s: Oxios' own folder lies in it.", c.Folder)
 	}
+	var own []string
 	for _, p := range s.Writable {
-		if !within(p, c.Folder) {
+		if p = canonical(p); within(p, c.Folder) {
+			own = append(own, p)
+		} else {
 			s.Readable = append(s.Readable, p)
 		}
 	}
-	s.Writable, s.Copy = []string{c.Folder}, &c
+	s.Writable, s.Copy = own, &c
 	return s, nil
 }
 

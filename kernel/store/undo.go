@@ -36,6 +36,7 @@ type UndoMove struct {
 	Becomes string
 	Temp    string
 	State   string
+	TryID   string // the request whose try it applies, "" for an undo or a redo
 	At      time.Time
 }
 
@@ -144,8 +145,8 @@ func (s *Store) MarkedRuns(ctx context.Context, runIDs []string) (map[string]int
 // AddUndoMoves writes down an undo or redo before its first move is made.
 func (s *Store) AddUndoMoves(tx *Tx, moves []UndoMove) error {
 	for _, m := range moves {
-		if _, err := tx.Exec("INSERT INTO undo_moves (op_id, n, run_id, redo, path, was, becomes, temp, state, at) VALUES (?,?,?,?,?,?,?,?,?,?)",
-			m.OpID, m.N, m.RunID, m.Redo, m.Path, m.Was, m.Becomes, m.Temp, MoveOpen, Millis(s.now())); err != nil {
+		if _, err := tx.Exec("INSERT INTO undo_moves (op_id, n, run_id, redo, path, was, becomes, temp, state, try_id, at) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+			m.OpID, m.N, m.RunID, m.Redo, m.Path, m.Was, m.Becomes, m.Temp, MoveOpen, m.TryID, Millis(s.now())); err != nil {
 			return err
 		}
 	}
@@ -165,7 +166,7 @@ func (s *Store) CloseUndoMoves(tx *Tx, op string, states map[int]string) error {
 // UndoMoves returns what was undone and redone of a run, in its order; for "" what
 // is open, of all runs.
 func (s *Store) UndoMoves(ctx context.Context, runID string) ([]UndoMove, error) {
-	const columns = "SELECT op_id, n, run_id, redo, path, was, becomes, temp, state, at FROM undo_moves WHERE "
+	const columns = "SELECT op_id, n, run_id, redo, path, was, becomes, temp, state, try_id, at FROM undo_moves WHERE "
 	query, args := columns+"run_id = ? ORDER BY op_id, n", []any{runID} // the ids of operations grow with time
 	if runID == "" {
 		query, args = columns+"state = 'open' ORDER BY op_id, n", nil
@@ -179,7 +180,7 @@ func (s *Store) UndoMoves(ctx context.Context, runID string) ([]UndoMove, error)
 		for rows.Next() {
 			var m UndoMove
 			var at int64
-			if err := rows.Scan(&m.OpID, &m.N, &m.RunID, &m.Redo, &m.Path, &m.Was, &m.Becomes, &m.Temp, &m.State, &at); err != nil {
+			if err := rows.Scan(&m.OpID, &m.N, &m.RunID, &m.Redo, &m.Path, &m.Was, &m.Becomes, &m.Temp, &m.State, &m.TryID, &at); err != nil {
 				return err
 			}
 			m.At = FromMillis(at)
@@ -205,7 +206,7 @@ func (s *Store) EndUndoCommand(tx *Tx, id string) error {
 // UndoLeft reports whether a crash may have left an undo or a command of which
 // not everything is written down.
 func (s *Store) UndoLeft(tx *Tx) (left bool, err error) {
-	err = tx.QueryRow("SELECT EXISTS (SELECT 1 FROM undo_moves WHERE state = 'open') OR EXISTS (SELECT 1 FROM undo_commands)").Scan(&left)
+	err = tx.QueryRow("SELECT EXISTS (SELECT 1 FROM undo_moves WHERE state = 'open') OR EXISTS (SELECT 1 FROM undo_commands) OR EXISTS (SELECT 1 FROM tries WHERE state = 'applying')").Scan(&left)
 	return left, err
 }
 
@@ -237,7 +238,8 @@ func (s *Store) UndoStates(ctx context.Context) (states []string, runs map[strin
 	runs = map[string]bool{}
 	err = s.Read(ctx, func(tx *Tx) error {
 		rows, err := tx.Query(`SELECT run_id, before FROM file_marks UNION SELECT run_id, after FROM file_marks
-			UNION SELECT run_id, was FROM undo_moves UNION SELECT run_id, becomes FROM undo_moves`)
+			UNION SELECT run_id, was FROM undo_moves UNION SELECT run_id, becomes FROM undo_moves
+			UNION SELECT run_id, value->>'becomes' FROM tries, json_each(files_json)`)
 		if err != nil {
 			return err
 		}

@@ -42,6 +42,7 @@ var koreanOf = sync.OnceValue(func() map[string]string {
 		koreanTaint(),
 		koreanTools(),
 		koreanAccess(),
+		koreanTry(),
 	} {
 		for _, words := range part {
 			all[words[0]] = words[1]
