@@ -103,7 +103,7 @@ func (r *Runner) CanCopy(ctx context.Context, base string) error {
 }
 
 // copyTrial does each thing that a copy has to be able to do.
-const copyTrial = `echo new > made && echo more >> kept && rm gone && rm -r dir && mkdir dir && echo in > dir/other`
+const copyTrial = `echo new > made && echo more >> kept && rm gone && rm -r dir && mkdir -m 700 dir && echo in > dir/other`
 
 // tryCopy runs a command on a copy and looks at what came of it.
 func (r *Runner) tryCopy(ctx context.Context, base string) error {
@@ -140,6 +140,7 @@ func (r *Runner) tryCopy(ctx context.Context, base string) error {
 	want := []Change{{Path: "dir/old", Gone: true}, {Path: "dir/other"}, {Path: "gone", Gone: true}, {Path: "kept"}, {Path: "made"}}
 	slices.SortFunc(want, byPath)
 	if res.ExitCode != 0 || !slices.Equal(got, want) {
+		r.cfg.Log.WarnContext(ctx, "A trial copy is not as it should be", "got", got, "want", want, "said", string(res.Output))
 		return noCopies(sys.Errorf(sys.CodeUnavailable, "what a command did on a trial copy was not found again (exit code %d)", res.ExitCode))
 	}
 	return nil

@@ -8,6 +8,7 @@ import { inbox } from './inbox.en';
 import { access } from './access.en';
 import { grants } from './grants.en';
 import { limits } from './limits.en';
+import { tryOut } from './try.en';
 import { undo } from './undo.en';
 import { suggest } from './suggest.en';
 import { quick } from './quick.en';
@@ -33,6 +34,7 @@ export const en = {
 	...inbox,
 	...access,
 	...grants,
+	...tryOut,
 	...limits,
 	undo,
 	...suggest,

@@ -9,6 +9,7 @@ import { inbox } from './inbox.ko';
 import { access } from './access.ko';
 import { grants } from './grants.ko';
 import { limits } from './limits.ko';
+import { tryOut } from './try.ko';
 import { undo } from './undo.ko';
 import { suggest } from './suggest.ko';
 import { quick } from './quick.ko';
@@ -27,6 +28,7 @@ export const ko: Dictionary = {
 	...inbox,
 	...access,
 	...grants,
+	...tryOut,
 	...limits,
 	undo,
 	...suggest,
