@@ -23,12 +23,13 @@ func (c *caller) approve(ctx context.Context, row Syscall, a action) (security.A
 		return security.Approval{}, c.unrecorded(ctx, err)
 	}
 	if ok {
-		return c.await(ctx, old)
+		return c.tryable(ctx, a, old)
 	}
 	if err := c.introduce(ctx, &req); err != nil {
 		return security.Approval{}, c.unrecorded(ctx, err)
 	}
 	var made security.Approval
+	req.ID = sys.NewID()
 	create := func(tx *store.Tx) error {
 		var err error
 		if made, err = c.k.approvals.Create(tx, req); err != nil || c.scope.runID == "" {
@@ -38,7 +39,6 @@ func (c *caller) approve(ctx context.Context, row Syscall, a action) (security.A
 		return c.k.store.UpdateRun(tx, c.scope.runID, store.RunPatch{State: &waiting})
 	}
 	if step != nil {
-		req.ID = sys.NewID()
 		err = step.Wait(ctx, req.ID, create)
 	} else {
 		err = c.k.store.Write(ctx, create)
@@ -49,7 +49,7 @@ func (c *caller) approve(ctx context.Context, row Syscall, a action) (security.A
 	if step != nil {
 		c.k.publishStep(c.scope, step.Step())
 	}
-	return c.await(ctx, made)
+	return c.tryable(ctx, a, made)
 }
 
 // introduce says who asks: the agent's parents, and what its run has cost.

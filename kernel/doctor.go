@@ -42,7 +42,7 @@ func (a *InfraAPI) Doctor(ctx context.Context) (DoctorReport, error) {
 	return guard(ctx, a.caller, action{call: "infra.doctor", resource: "doctor"}, func(ctx context.Context) (DoctorReport, error) {
 		r := DoctorReport{Version: a.k.opts.Version, System: runtime.GOOS + "/" + runtime.GOARCH, Isolation: a.k.isolation()}
 		for _, check := range []func(context.Context) Check{
-			a.k.checkHome, a.k.checkConfig, a.k.checkDatabase, a.k.checkAudit, a.k.checkIsolation, a.k.checkModels, a.k.checkKeys, a.k.checkWorkFolder, a.k.checkWorkspace, a.k.checkSleep, a.k.checkGuardian,
+			a.k.checkHome, a.k.checkConfig, a.k.checkDatabase, a.k.checkAudit, a.k.checkIsolation, a.k.checkTries, a.k.checkModels, a.k.checkKeys, a.k.checkWorkFolder, a.k.checkWorkspace, a.k.checkSleep, a.k.checkGuardian,
 		} {
 			r.Checks = append(r.Checks, check(ctx))
 		}
@@ -121,6 +121,21 @@ func (k *Kernel) checkIsolation(ctx context.Context) Check {
 		}
 		if k.opts.Helper == "" {
 			c.Hint = sys.Say("The program `oxios` must lie beside `oxios-desktop`: it runs the commands.")
+		}
+	}
+	return c
+}
+
+// checkTries says whether commands can be tried on a copy. That they cannot is no
+// fault of the home.
+func (k *Kernel) checkTries(ctx context.Context) Check {
+	c := Check{Name: "try", State: CheckOK, Detail: sys.Say("commands can be tried on a copy before they are approved")}
+	if why := k.canCopy(ctx); why != nil {
+		c.Detail, c.Hint = sys.AsError(why).Words()
+		if k.isolation() >= sys.IsolationFull {
+			c.State = CheckWarn
+		} else {
+			c.Hint = sys.Words{} // the isolation says what to do
 		}
 	}
 	return c

@@ -253,11 +253,11 @@ func (c *command) run(ctx context.Context) (ExecResult, error) {
 	if c.err != nil {
 		return ExecResult{}, c.err
 	}
-	for path, hash := range c.hashScripts() {
-		if c.scripts[path] != hash {
-			return ExecResult{}, sys.Errorf(sys.CodeConflict, "%s was changed while this waited. Nothing was run.", filepath.Base(path)).
-				WithHint("Look at it and ask again.")
-		}
+	if out, done, err := c.tried(ctx); done || err != nil {
+		return out, err
+	}
+	if err := c.sameScripts(); err != nil {
+		return ExecResult{}, err
 	}
 	spec := c.spec(ctx)
 	k := c.caller.k
@@ -283,6 +283,18 @@ func (c *command) run(ctx context.Context) (ExecResult, error) {
 	out := c.result(res, spec)
 	out.Note = strings.TrimSpace(out.Note + " " + missed)
 	return out, err
+}
+
+// sameScripts fails when a file that the command runs was edited since it was
+// asked about.
+func (c *command) sameScripts() error {
+	for path, hash := range c.hashScripts() {
+		if c.scripts[path] != hash {
+			return sys.Errorf(sys.CodeConflict, "%s was changed while this waited. Nothing was run.", filepath.Base(path)).
+				WithHint("Look at it and ask again.")
+		}
+	}
+	return nil
 }
 
 // spec is what the sandbox is told.

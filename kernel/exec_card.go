@@ -17,7 +17,7 @@ func (c *command) action(call string) action {
 	c.meta = map[string]any{"dir": c.dir, "background": c.background, "network": v.Network, "tier": int(v.Tier)}
 	a := action{
 		call: call, resource: "command:" + sys.Shorten(c.line, 500), effect: v.Effect, tier: v.Tier, readOnly: v.ReadOnly,
-		meta: c.meta,
+		meta: c.meta, command: c,
 		subject: struct {
 			Line, Dir, Executable string
 			Argv                  []string
@@ -66,6 +66,7 @@ func (c *command) card(r *security.Request) {
 		r.Why += " (" + v.Part + ")"
 		r.WhyKO += " (" + v.Part + ")"
 	}
+	r.Try = c.noTry(c.caller.k.background) == nil
 	if !v.ReadOnly && len(v.Outside) == 0 && !v.Network {
 		w := c.caller.k.undoWords()
 		r.Undo, r.UndoKO = w.EN, w.KO

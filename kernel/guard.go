@@ -33,6 +33,8 @@ type action struct {
 	kind    func() (*security.Kind, sys.Words) // what a grant may cover, or why none can; nil for what is no command
 	meta    map[string]any                     // for the audit record
 
+	command *command // what can be tried on a copy first; nil for what is no command
+
 	// What taint is about.
 	reads   func(context.Context) (Labels, error) // where what it reads comes from, as far as that is known beforehand
 	brought func(context.Context) (Labels, error) // the rest, when it has been made

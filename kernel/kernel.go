@@ -100,6 +100,7 @@ type Kernel struct {
 	reached    reached // limits that runs wait for
 	cmds       *commands
 	undos      *undos
+	tries      *tries
 	discards   *discards
 	housework  sync.Mutex // held while a backup, a restore or a cleaning is under way
 	unwritten  *unwritten

@@ -99,6 +99,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	k.keys = security.NewCredentials(filepath.Join(o.Home, "keys"), security.CredentialOptions{FileOnly: !cfg.Keyring, Clock: o.Clock, Log: o.Log})
 	k.cmds = newCommands(k)
 	k.undos = newUndos(k)
+	k.tries = newTries(k)
 	k.attached = newAttachments(o.Home)
 	k.workspace = git.New(filepath.Join(o.Home, "workspace"), o.Clock)
 	k.sandbox = sandbox.New(sandbox.Config{Helper: o.Helper, Log: o.Log, CacheDir: filepath.Join(o.Home, "cache"), Env: k.hostEnv})
@@ -119,6 +120,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	if _, perr := k.purge(ctx, nil); perr != nil {
 		k.log.Warn("Could not delete discarded conversations", "error", perr)
 	}
+	k.tries.sweep()
 	k.undos.afterCrash(ctx)
 	// Whoever holds the home's lock has all its runs at once. A one-shot run
 	// never goes on with others' runs.

@@ -146,7 +146,7 @@ func (k *Kernel) storage(ctx context.Context) (Storage, error) {
 			parts[PartJournal].Bytes += size
 		case "changes":
 			parts[PartChanges].Bytes += size
-		case "file_marks", "undo_moves", "undo_commands":
+		case "file_marks", "undo_moves", "undo_commands", "tries":
 			parts[PartUndo].Bytes += size
 		default:
 			parts[PartConversations].Bytes += size

@@ -377,10 +377,16 @@ func (u *undos) recover(ctx context.Context) error {
 			return err
 		}
 		why := u.make(ctx, f, moves, undo.Mover.Recover)
+		if id := moves[0].TryID; id != "" {
+			if err := u.endTry(ctx, run, id, moves, why); err != nil {
+				return err
+			}
+			continue
+		}
 		u.k.log.InfoContext(ctx, "Finished an undo that was cut off", "run_id", run.ID, "left", len(why))
 		if err := u.close(ctx, f, moves); err != nil {
 			return err
 		}
 	}
-	return nil
+	return u.endTries(ctx)
 }

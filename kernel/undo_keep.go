@@ -39,7 +39,12 @@ func (u *undos) clear(ctx context.Context) error {
 func (u *undos) clearBefore(ctx context.Context, old time.Time) error {
 	u.one.Lock()
 	defer u.one.Unlock()
-	err := u.k.store.Write(ctx, func(tx *store.Tx) error { return u.k.store.DropUndo(tx, old) })
+	err := u.k.store.Write(ctx, func(tx *store.Tx) error {
+		if err := u.k.store.DropTries(tx, u.k.clock.Now().Add(-unchangedFor)); err != nil {
+			return err
+		}
+		return u.k.store.DropUndo(tx, old)
+	})
 	if err != nil {
 		return err
 	}

@@ -103,10 +103,7 @@ func undoingLife(h house, run string) {
 // done or nothing of it, and what the person wrote is there to the byte.
 func TestAKillAnywhereInAnUndoLeavesAllOfItOrNothing(t *testing.T) {
 	t.Parallel()
-	houses, kills := 2, 40 // each
-	if testing.Short() {
-		houses, kills = 1, 4
-	}
+	houses, kills := kerneltest.Many(2, 1), kerneltest.Many(40, 4) // each
 	var total, undone, redone, whole, things atomic.Int64
 	began := time.Now()
 	t.Run("houses", func(t *testing.T) {
@@ -177,10 +174,7 @@ func TestAKillAnywhereInAnUndoLeavesAllOfItOrNothing(t *testing.T) {
 func TestEveryWriteOfAnUndoCanBeItsLast(t *testing.T) {
 	t.Parallel()
 	h, run, before, after := manyHouse(t)
-	every := 1
-	if testing.Short() {
-		every = 60
-	}
+	every := kerneltest.Many(1, 60)
 	began, tried, points := time.Now(), 0, 0
 	found := map[string]int{}
 	for range 2 { // an undo, then its redo

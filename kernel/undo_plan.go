@@ -32,10 +32,18 @@ const (
 	UndoRemoves  = "removes"  // it goes
 )
 
-// UndoFile is what an undo or a redo means for one path.
+// What a try did to a path.
+const (
+	TryCreates = "creates"
+	TryChanges = "changes"
+	TryDeletes = "deletes"
+	TryMode    = "mode" // only its permissions
+)
+
+// UndoFile is what an undo or a redo means for one path, or a try of a command.
 type UndoFile struct {
 	Path    string `json:"path"` // below the run's folder, absolute outside of it
-	Does    string `json:"does"` // restores, returns or removes
+	Does    string `json:"does"` // restores, returns or removes; of a try creates, changes, deletes or mode
 	Folder  bool   `json:"folder,omitempty"`
 	Status  string `json:"status"` // ready, conflict, impossible, done or left
 	Why     string `json:"why,omitempty"`

@@ -35,6 +35,9 @@ func (k *Kernel) kinOf(ctx context.Context, run Run, alone bool) (kin, error) {
 	return f, nil
 }
 
+// only is a run without what came of it.
+func only(run Run) kin { return kin{runs: []Run{run}, alone: true, size: 1} }
+
 func (f kin) run() Run { return f.runs[0] }
 
 func (f kin) ids() []string {
@@ -146,7 +149,7 @@ func turns(moves []store.UndoMove) ([]turn, error) {
 	var out []turn
 	last := map[string]int{}
 	for _, m := range moves {
-		if m.State != store.MoveDone {
+		if m.State != store.MoveDone || m.TryID != "" { // what a try applied stands in the marks
 			continue
 		}
 		was, err := undo.Parse(m.Was)

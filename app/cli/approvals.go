@@ -12,7 +12,7 @@ import (
 
 func (c *console) approvalsCommand() *cobra.Command {
 	return c.group("approvals", "What agents ask for, and your answers", "에이전트의 요청과 당신의 답",
-		c.approvalsList(), c.approvalsShow(), c.approvalsApprove(), c.approvalsDeny(), c.approvalsRevoke())
+		c.approvalsList(), c.approvalsShow(), c.approvalsTry(), c.approvalsApply(), c.approvalsDiscard(), c.approvalsApprove(), c.approvalsDeny(), c.approvalsRevoke())
 }
 
 func (c *console) approvalsList() *cobra.Command {

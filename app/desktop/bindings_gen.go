@@ -270,6 +270,26 @@ func (a *Security) PruneAudit(args string) (string, error) {
 	return a.b.call("security.pruneAudit", args)
 }
 
+// ApplyTry takes [approvalID, in].
+func (a *Security) ApplyTry(args string) (string, error) {
+	return a.b.call("security.applyTry", args)
+}
+
+// Try takes [approvalID, in].
+func (a *Security) Try(args string) (string, error) {
+	return a.b.call("security.try", args)
+}
+
+// Tried takes [approvalID].
+func (a *Security) Tried(args string) (string, error) {
+	return a.b.call("security.tried", args)
+}
+
+// DropTry takes [approvalID].
+func (a *Security) DropTry(args string) (string, error) {
+	return a.b.call("security.dropTry", args)
+}
+
 // Grants takes [all].
 func (a *Security) Grants(args string) (string, error) {
 	return a.b.call("security.grants", args)

@@ -184,6 +184,20 @@ type SecurityAPI interface {
 	// [SecurityAPI.AuditCut] showed, and leaves a signed root that stands for them. It
 	// cannot be undone. It returns what was taken out.
 	PruneAudit(ctx context.Context, through int64) (kernel.AuditCut, error)
+	// ApplyTry does in the folder exactly what was shown of a try, and approves the
+	// request: the agent gets how the command ended on the copy, and it is not run
+	// again. If one path is not as it was when the try began, nothing is applied and
+	// the request waits as before.
+	ApplyTry(ctx context.Context, approvalID string, in kernel.ApplyInput) (kernel.Approval, error)
+	// Try runs the command of a request that waits on a copy of its folder, with the
+	// network shut, and says what it did there. The request goes on waiting. When
+	// ctx ends, or by [SecurityAPI.DropTry], the command is ended.
+	Try(ctx context.Context, approvalID string, in kernel.TryInput) (kernel.Try, error)
+	// Tried says what came of trying the command of a request, as the folder is now.
+	Tried(ctx context.Context, approvalID string) (kernel.Tried, error)
+	// DropTry ends a try that is at work and forgets what it did. The request waits
+	// as before.
+	DropTry(ctx context.Context, approvalID string) error
 	// Grants lists the kinds of steps that the person allows, the newest first;
 	// with all also those that have ended.
 	Grants(ctx context.Context, all bool) ([]kernel.Grant, error)
@@ -681,6 +695,22 @@ func (remote clientSecurity) AuditCut(ctx context.Context, before time.Time) (ke
 
 func (remote clientSecurity) PruneAudit(ctx context.Context, through int64) (kernel.AuditCut, error) {
 	return call[kernel.AuditCut](ctx, remote.c, "security.pruneAudit", through)
+}
+
+func (remote clientSecurity) ApplyTry(ctx context.Context, approvalID string, in kernel.ApplyInput) (kernel.Approval, error) {
+	return call[kernel.Approval](ctx, remote.c, "security.applyTry", approvalID, in)
+}
+
+func (remote clientSecurity) Try(ctx context.Context, approvalID string, in kernel.TryInput) (kernel.Try, error) {
+	return call[kernel.Try](ctx, remote.c, "security.try", approvalID, in)
+}
+
+func (remote clientSecurity) Tried(ctx context.Context, approvalID string) (kernel.Tried, error) {
+	return call[kernel.Tried](ctx, remote.c, "security.tried", approvalID)
+}
+
+func (remote clientSecurity) DropTry(ctx context.Context, approvalID string) error {
+	return do(ctx, remote.c, "security.dropTry", approvalID)
 }
 
 func (remote clientSecurity) Grants(ctx context.Context, all bool) ([]kernel.Grant, error) {
@@ -1354,6 +1384,36 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Security.PruneAudit(ctx, a0)
+	},
+	"security.applyTry": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 kernel.ApplyInput
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Security.ApplyTry(ctx, a0, a1)
+	},
+	"security.try": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 kernel.TryInput
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Security.Try(ctx, a0, a1)
+	},
+	"security.tried": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Security.Tried(ctx, a0)
+	},
+	"security.dropTry": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return nil, h.Security.DropTry(ctx, a0)
 	},
 	"security.grants": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 bool

@@ -21,6 +21,15 @@ func enclose(p plan) error {
 	// bubblewrap. This thread ends with the process.
 	runtime.LockOSThread()
 	defer removeAll(p.Temp)
+	if len(p.Copies) > 0 {
+		err := mountLayers(p.Copies)
+		if err == nil {
+			err = dropAmbient()
+		}
+		if err != nil {
+			return err
+		}
+	}
 	walls, err := memoryFile("walls", strings.Join(p.Walls, "\x00")+"\x00")
 	if err != nil {
 		return fmt.Errorf("hand over the walls: %w", err)

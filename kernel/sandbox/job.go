@@ -48,6 +48,8 @@ type Job struct {
 	out     *collector
 	streams []stream
 
+	tidy func() // of a command on a copy, when it has ended; may be nil
+
 	killOnce sync.Once
 	kill     chan struct{}
 
@@ -149,6 +151,9 @@ func (j *Job) watch(ctx context.Context, timeout time.Duration) {
 		j.err = stopped(ctx)
 	case e.err != nil && !res.Killed && !res.TimedOut:
 		j.err = e.err
+	}
+	if j.tidy != nil {
+		j.tidy()
 	}
 	removeAll(j.tmp)
 	j.r.unregister(j)

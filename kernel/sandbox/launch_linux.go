@@ -49,11 +49,20 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 		Kernel: os.Getpid(), MaxMemory: spec.MaxMemory, MaxProcs: spec.MaxProcs,
 	}
 	var v *view
+	var layers []layer
 	switch {
 	case j.level >= sys.IsolationFull:
 		var err error
 		if v, err = r.view(spec, path); err != nil {
 			return err
+		}
+		if spec.Copy != nil {
+			repos := v.repos
+			if layers, err = r.layers(spec.Copy); err != nil {
+				return err
+			}
+			v.onCopy(layers)
+			j.tidy = func() { v.tidy(layers[0], repos) }
 		}
 		// The ids of processes are those behind the walls.
 		p.Rules, p.Same, p.Hole, p.Kernel, p.Temp = v.rules(), v.granted(), spec.Hole != nil, 1, ""
@@ -63,8 +72,11 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 	r.adoptOrphans()
 	var h *helped
 	err := r.register(j, func() (err error) {
-		if h = r.takeSpare(v.key()); h == nil {
-			h, err = startHelper(r)
+		if spec.Copy == nil {
+			h = r.takeSpare(v.key())
+		}
+		if h == nil {
+			h, err = startHelper(r, spec.Copy != nil)
 		}
 		if err == nil {
 			j.root, j.streams, j.proc = h.root, h.streams, h
@@ -74,7 +86,7 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 	if err != nil {
 		return err
 	}
-	if err = h.behind(ctx, v, j.tmp); err == nil {
+	if err = h.behind(ctx, v, j.tmp, layers); err == nil {
 		if v != nil && h.tmp != j.tmp { // the walls stood already, with their own
 			removeAll(j.tmp)
 			j.tmp = h.tmp
@@ -91,15 +103,17 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 		h.dismiss()
 		return err
 	}
-	r.mu.Lock()
-	r.last = v
-	r.mu.Unlock()
+	if spec.Copy == nil {
+		r.mu.Lock()
+		r.last = v
+		r.mu.Unlock()
+	}
 	return nil
 }
 
 // behind has the walls of a view built around the command to be, in the
-// temporary folder tmp. Without a view, and where they stand, it does nothing.
-func (h *helped) behind(ctx context.Context, v *view, tmp string) error {
+// temporary folder tmp, on copies if there are any. Without a view, and where they stand, it does nothing.
+func (h *helped) behind(ctx context.Context, v *view, tmp string, layers []layer) error {
 	if v == nil || h.walls != "" {
 		return nil
 	}
@@ -127,7 +141,7 @@ func (h *helped) behind(ctx context.Context, v *view, tmp string) error {
 	h.notices.SetReadDeadline(limit)
 	stop := context.AfterFunc(ctx, func() { h.notices.SetReadDeadline(time.Now()) })
 	defer stop()
-	err = json.NewEncoder(h.orders).Encode(plan{Bwrap: bwrap, Walls: v.args(h.r.cfg.Helper, tmp), Temp: tmp})
+	err = json.NewEncoder(h.orders).Encode(plan{Bwrap: bwrap, Walls: v.args(h.r.cfg.Helper, tmp), Temp: tmp, Copies: layers})
 	var n notice
 	if err == nil {
 		err = h.read.Decode(&n)
@@ -154,8 +168,9 @@ func notApplied(level sys.Isolation, why error) error {
 		WithHint("Run `oxios doctor`; a run without isolation needs its own approval.")
 }
 
-// startHelper starts a helper, which waits for its plan.
-func startHelper(r *Runner) (*helped, error) {
+// startHelper starts a helper, which waits for its plan. One that stands apart
+// may mount copies.
+func startHelper(r *Runner, standsApart bool) (*helped, error) {
 	streams, stdout, stderr, err := pipes()
 	if err != nil {
 		return nil, err
@@ -183,6 +198,9 @@ func startHelper(r *Runner) (*helped, error) {
 	h.cmd.ExtraFiles = []*os.File{far[0], far[1], stdout, stderr}
 	h.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	h.cmd.WaitDelay = time.Second // for one who got its stderr and outlives it
+	if standsApart {
+		apart(h.cmd.SysProcAttr)
+	}
 	if err := h.cmd.Start(); err != nil {
 		h.close()
 		dropPipes(streams)

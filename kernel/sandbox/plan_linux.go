@@ -16,10 +16,11 @@ type plan struct {
 
 	// At level 3 the helper gets two plans: one with the walls, and when these
 	// stand, the other behind them gets the command.
-	Bwrap string     // the program that builds them
-	Walls []string   // its options
-	Same  []identity // what has to lie at the granted paths then
-	Hole  bool       // carry to the kernel's proxy
+	Bwrap  string     // the program that builds them
+	Walls  []string   // its options
+	Same   []identity // what has to lie at the granted paths then
+	Copies []layer    // mounted before they are built
+	Hole   bool       // carry to the kernel's proxy
 }
 
 // access is what a rule grants on a path and what lies below it.

@@ -41,6 +41,7 @@ type Runner struct {
 	noWalls bool // pretend that the host has no bubblewrap
 
 	probing sync.Mutex
+	copies  copying
 
 	mu     sync.Mutex
 	report *Report
@@ -115,6 +116,7 @@ func (r *Runner) start(ctx context.Context, spec Spec, level sys.Isolation, back
 	if env == nil {
 		env = ScrubEnv(r.cfg.Env())
 	}
+	spec.Level = level
 	spec, path, err := spec.resolve(env)
 	if err != nil {
 		return nil, err

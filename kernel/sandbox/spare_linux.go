@@ -36,7 +36,7 @@ func (r *Runner) keepSpare() {
 	r.leaving.Add(1)
 	defer r.leaving.Done()
 	v := r.last
-	h, err := startHelper(r)
+	h, err := startHelper(r, false)
 	if err != nil {
 		return // the next command tries again, and says why it fails
 	}
@@ -60,7 +60,7 @@ func (h *helped) wallIn(v *view) bool {
 	if err != nil {
 		return false
 	}
-	if err := h.behind(context.Background(), v, canonical(tmp)); err != nil {
+	if err := h.behind(context.Background(), v, canonical(tmp), nil); err != nil {
 		h.r.cfg.Log.Debug("No walls were built ahead of the next command", "error", sys.AsError(err).Message)
 		removeAll(tmp)
 		return false

@@ -41,6 +41,9 @@ type Spec struct {
 	// one connection a call. It returns at the latest when ctx ends, which it
 	// does with the command. Nil: there is no way out at all.
 	Hole func(ctx context.Context, c net.Conn)
+	// Copy, if set, has the command work on a copy. It needs level 3: at any other
+	// the command does not run. Nothing but the copy can be written then.
+	Copy *Copy
 	// Level is the strongest isolation to apply; the weaker of it and the
 	// host's counts. The zero value is [sys.IsolationNone]: no containment.
 	Level sys.Isolation
@@ -106,6 +109,11 @@ func (s Spec) resolve(env []string) (Spec, string, error) {
 		return s, "", sys.Errorf(sys.CodeInvalid, "%q is not a folder.", s.Dir)
 	}
 	s.Dir = dir
+	if s.Copy != nil {
+		if s, err = s.onCopy(); err != nil {
+			return s, "", err
+		}
+	}
 	path, err := lookPath(s.Argv[0], s.Dir, env)
 	if err != nil {
 		return s, "", err

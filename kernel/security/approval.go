@@ -67,6 +67,8 @@ type Request struct {
 
 	Labels Labels `json:"labels,omitempty"` // where what its run has read came from
 
+	Try bool `json:"try,omitempty"` // it can be tried on a copy of its folder first
+
 	Kind     *Kind  `json:"kind,omitempty"`    // what a grant could be given for
 	NoKind   string `json:"no_kind,omitempty"` // or why none can
 	NoKindKO string `json:"no_kind_ko,omitempty"`

@@ -105,6 +105,15 @@ func answerable(ap Approval, d Answer) error {
 	return nil
 }
 
+// Waits fails unless the question waits for an answer now.
+func (a *Approvals) Waits(tx *store.Tx, id string) error {
+	ap, err := a.get(tx, id)
+	if err == nil && ap.State != ApprovalPending {
+		err = sys.Errorf(sys.CodeConflict, "This request does not wait any more: it is %s.", ap.State)
+	}
+	return err
+}
+
 // move writes ap, if it is still in the state from.
 func (a *Approvals) move(tx *store.Tx, ap Approval, from string) error {
 	var decided any

@@ -49,7 +49,7 @@ type MergeOptions struct {
 // files and what the person ended belong to the files of this machine.
 var mergedTables = []string{
 	"sessions", "messages", "runs", "steps", "queued", "mail", "changes", "approvals", "attachments", "attached", "seeds", "audit", "kv", "spend", "counters", "limits",
-	"file_marks", "undo_moves", "undo_commands", "grants", "file_labels", "ended_labels",
+	"file_marks", "undo_moves", "undo_commands", "tries", "grants", "file_labels", "ended_labels",
 }
 
 // Merge adds what from has and this database lacks, and changes nothing that

@@ -176,6 +176,7 @@ func (s *Store) deleteSession(tx *Tx, id string) error {
 		"DELETE FROM changes WHERE run_id IN (SELECT id FROM runs WHERE session_id = ?)",
 		"DELETE FROM file_marks WHERE run_id IN (SELECT id FROM runs WHERE session_id = ?)",
 		"DELETE FROM undo_moves WHERE run_id IN (SELECT id FROM runs WHERE session_id = ?)",
+		"DELETE FROM tries WHERE run_id IN (SELECT id FROM runs WHERE session_id = ?)",
 		"DELETE FROM undo_commands WHERE run_id IN (SELECT id FROM runs WHERE session_id = ?)",
 		"DELETE FROM steps WHERE run_id IN (SELECT id FROM runs WHERE session_id = ?)",
 		"DELETE FROM approvals WHERE session_id = ?",

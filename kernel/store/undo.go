@@ -38,6 +38,7 @@ type UndoMove struct {
 	Becomes string
 	Temp    string
 	State   string
+	TryID   string // the request whose try it applies, "" for an undo or a redo
 	At      time.Time
 }
 
@@ -156,9 +157,9 @@ func (s *Store) MarkedRuns(ctx context.Context, runIDs []string) (map[string]int
 // AddUndoMoves writes down an undo or redo before its first move is made.
 func (s *Store) AddUndoMoves(tx *Tx, moves []UndoMove) error {
 	for _, m := range moves {
-		if _, err := tx.Exec(`INSERT INTO undo_moves (op_id, n, run_id, tree, after_mark, redo, path, was, becomes, temp, state, at)
-			VALUES (?,?,?,?,coalesce((SELECT max(n) FROM file_marks), 0),?,?,?,?,?,?,?)`,
-			m.OpID, m.N, m.RunID, m.Tree, m.Redo, m.Path, m.Was, m.Becomes, m.Temp, MoveOpen, Millis(s.now())); err != nil {
+		if _, err := tx.Exec(`INSERT INTO undo_moves (op_id, n, run_id, tree, after_mark, redo, path, was, becomes, temp, state, try_id, at)
+			VALUES (?,?,?,?,coalesce((SELECT max(n) FROM file_marks), 0),?,?,?,?,?,?,?,?)`,
+			m.OpID, m.N, m.RunID, m.Tree, m.Redo, m.Path, m.Was, m.Becomes, m.Temp, MoveOpen, m.TryID, Millis(s.now())); err != nil {
 			return err
 		}
 	}
@@ -178,7 +179,7 @@ func (s *Store) CloseUndoMoves(tx *Tx, op string, states map[int]string) error {
 // UndoMoves returns what was undone and redone of some runs, in its order; for none
 // of them what is open, of all runs.
 func (s *Store) UndoMoves(ctx context.Context, runIDs ...string) ([]UndoMove, error) {
-	const columns = "SELECT op_id, n, run_id, tree, after_mark, redo, path, was, becomes, temp, state, at FROM undo_moves WHERE "
+	const columns = "SELECT op_id, n, run_id, tree, after_mark, redo, path, was, becomes, temp, state, try_id, at FROM undo_moves WHERE "
 	ids, err := json.Marshal(runIDs)
 	if err != nil {
 		return nil, err
@@ -196,7 +197,7 @@ func (s *Store) UndoMoves(ctx context.Context, runIDs ...string) ([]UndoMove, er
 		for rows.Next() {
 			var m UndoMove
 			var at int64
-			if err := rows.Scan(&m.OpID, &m.N, &m.RunID, &m.Tree, &m.After, &m.Redo, &m.Path, &m.Was, &m.Becomes, &m.Temp, &m.State, &at); err != nil {
+			if err := rows.Scan(&m.OpID, &m.N, &m.RunID, &m.Tree, &m.After, &m.Redo, &m.Path, &m.Was, &m.Becomes, &m.Temp, &m.State, &m.TryID, &at); err != nil {
 				return err
 			}
 			m.At = FromMillis(at)
@@ -222,7 +223,7 @@ func (s *Store) EndUndoCommand(tx *Tx, id string) error {
 // UndoLeft reports whether a crash may have left an undo or a command of which
 // not everything is written down.
 func (s *Store) UndoLeft(tx *Tx) (left bool, err error) {
-	err = tx.QueryRow("SELECT EXISTS (SELECT 1 FROM undo_moves WHERE state = 'open') OR EXISTS (SELECT 1 FROM undo_commands)").Scan(&left)
+	err = tx.QueryRow("SELECT EXISTS (SELECT 1 FROM undo_moves WHERE state = 'open') OR EXISTS (SELECT 1 FROM undo_commands) OR EXISTS (SELECT 1 FROM tries WHERE state = 'applying')").Scan(&left)
 	return left, err
 }
 
@@ -254,7 +255,8 @@ func (s *Store) UndoStates(ctx context.Context) (states []string, runs map[strin
 	runs = map[string]bool{}
 	err = s.Read(ctx, func(tx *Tx) error {
 		rows, err := tx.Query(`SELECT run_id, before FROM file_marks UNION SELECT run_id, after FROM file_marks
-			UNION SELECT run_id, was FROM undo_moves UNION SELECT run_id, becomes FROM undo_moves`)
+			UNION SELECT run_id, was FROM undo_moves UNION SELECT run_id, becomes FROM undo_moves
+			UNION SELECT run_id, value->>'becomes' FROM tries, json_each(files_json)`)
 		if err != nil {
 			return err
 		}

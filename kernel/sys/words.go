@@ -44,6 +44,7 @@ var koreanOf = sync.OnceValue(func() map[string]string {
 		koreanTools(),
 		koreanAccess(),
 		koreanKeys(),
+		koreanTry(),
 	} {
 		for _, words := range part {
 			all[words[0]] = words[1]

@@ -169,6 +169,14 @@ export interface AnswerInput {
   assume?: boolean;
 }
 
+/** ApplyInput applies what was shown of a try. */
+export interface ApplyInput {
+  /** of the try that was shown: [Try.Hash] */
+  hash?: string;
+  /** for the agent */
+  comment?: string;
+}
+
 /** Approval is a [Request] and what became of it. */
 export interface Approval {
   id: string;
@@ -256,6 +264,8 @@ export interface ApprovalRequest {
   questions?: Question[];
   /** where what its run has read came from */
   labels?: Labels;
+  /** it can be tried on a copy of its folder first */
+  try?: boolean;
   /** what a grant could be given for */
   kind?: GrantKind;
   /** or why none can */
@@ -2765,11 +2775,43 @@ export interface ToolInfo {
   on: boolean;
 }
 
-/** UndoFile is what an undo or a redo means for one path. */
+/** Tried says how far trying the command of a request is. */
+export interface Tried {
+  running: boolean;
+  /** the last one, if it was not discarded */
+  try?: Try;
+}
+
+/**
+ * Try is what a command did on a copy of its folder. The folder itself is
+ * untouched.
+ */
+export interface Try {
+  approval_id: string;
+  /** how it ended, and which machines it asked for in vain */
+  result: ExecResult;
+  /** what it would do; a conflict was changed in the folder since the try began */
+  files: UndoFile[];
+  /** how much would be written */
+  bytes: number;
+  conflicts: number;
+  impossible: number;
+  /** of exactly this; [SecurityAPI.ApplyTry] takes it */
+  hash: string;
+  at: string;
+}
+
+/** TryInput asks for a command to be tried on a copy. */
+export interface TryInput {
+  /** of the request that was shown */
+  hash?: string;
+}
+
+/** UndoFile is what an undo or a redo means for one path, or a try of a command. */
 export interface UndoFile {
   /** below the run's folder, absolute outside of it */
   path: string;
-  /** restores, returns or removes */
+  /** restores, returns or removes; of a try creates, changes, deletes or mode */
   does: string;
   folder?: boolean;
   /** ready, conflict, impossible, done or left */
@@ -3103,6 +3145,26 @@ export interface SecurityAPI {
    * cannot be undone. It returns what was taken out.
    */
   pruneAudit(through: number): Promise<AuditCut>;
+  /**
+   * ApplyTry does in the folder exactly what was shown of a try, and approves the
+   * request: the agent gets how the command ended on the copy, and it is not run
+   * again. If one path is not as it was when the try began, nothing is applied and
+   * the request waits as before.
+   */
+  applyTry(approvalID: string, in_: ApplyInput): Promise<Approval>;
+  /**
+   * Try runs the command of a request that waits on a copy of its folder, with the
+   * network shut, and says what it did there. The request goes on waiting. When
+   * ctx ends, or by [SecurityAPI.DropTry], the command is ended.
+   */
+  try(approvalID: string, in_: TryInput): Promise<Try>;
+  /** Tried says what came of trying the command of a request, as the folder is now. */
+  tried(approvalID: string): Promise<Tried>;
+  /**
+   * DropTry ends a try that is at work and forgets what it did. The request waits
+   * as before.
+   */
+  dropTry(approvalID: string): Promise<void>;
   /**
    * Grants lists the kinds of steps that the person allows, the newest first;
    * with all also those that have ended.
@@ -3571,6 +3633,10 @@ export function makeKernel(t: Transport): Kernel {
       saveAudit: (path, replace) => t.call('security.saveAudit', [path, replace]) as Promise<SavedFile>,
       auditCut: (before) => t.call('security.auditCut', [before]) as Promise<AuditCut>,
       pruneAudit: (through) => t.call('security.pruneAudit', [through]) as Promise<AuditCut>,
+      applyTry: (approvalID, in_) => t.call('security.applyTry', [approvalID, in_]) as Promise<Approval>,
+      try: (approvalID, in_) => t.call('security.try', [approvalID, in_]) as Promise<Try>,
+      tried: (approvalID) => t.call('security.tried', [approvalID]) as Promise<Tried>,
+      dropTry: (approvalID) => t.call('security.dropTry', [approvalID]) as Promise<void>,
       grants: (all) => t.call('security.grants', [all]) as Promise<Grant[]>,
       proposeGrant: (approvalID) => t.call('security.proposeGrant', [approvalID]) as Promise<GrantProposal>,
       grant: (approvalID, in_) => t.call('security.grant', [approvalID, in_]) as Promise<Granted>,

@@ -1,4 +1,4 @@
-import type { AnswerInput, Approval, GrantInput, GrantProposal, Kernel } from './api.gen';
+import type { AnswerInput, Approval, GrantInput, GrantProposal, Kernel, Tried, Try } from './api.gen';
 import type { Event } from './transport';
 
 const forRun = (a: Approval) => a.state === 'approved' && a.scope === 'run';
@@ -50,6 +50,26 @@ export class Approvals {
 	/** grant says yes to the request as it was shown, and to the kind of step that it is. */
 	async grant(id: string, grant: GrantInput): Promise<void> {
 		this.put((await this.#kernel.security.grant(id, grant)).approval);
+	}
+
+	/** try runs the command of a request on a copy of its folder. The request goes on waiting. */
+	try(id: string, hash: string): Promise<Try> {
+		return this.#kernel.security.try(id, { hash });
+	}
+
+	/** tried says what came of it. */
+	tried(id: string): Promise<Tried> {
+		return this.#kernel.security.tried(id);
+	}
+
+	/** applyTry does what was shown of a try: hash binds it to that. */
+	async applyTry(id: string, hash: string): Promise<void> {
+		this.put(await this.#kernel.security.applyTry(id, { hash }));
+	}
+
+	/** dropTry ends a try and forgets what came of it. */
+	dropTry(id: string): Promise<void> {
+		return this.#kernel.security.dropTry(id);
 	}
 
 	async deny(id: string, comment: string): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Approval, GrantInput, GrantProposal } from '../../kernel/api.gen';
+import type { Approval, GrantInput, GrantProposal, Try } from '../../kernel/api.gen';
 import type { Approvals } from '../../kernel/approvals.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
 
@@ -33,6 +33,10 @@ export class Card {
 	proposing = $state(false);
 	proposal = $state.raw<GrantProposal>();
 	length = $state<Length>('hours');
+
+	/** trying says that the command runs on a copy; tried is what it did there. */
+	trying = $state(false);
+	tried = $state.raw<Try>();
 
 	lines = $derived((this.approval.request.command ?? '').split('\n').length);
 	long = $derived(this.lines > LINES);
@@ -73,6 +77,7 @@ export class Card {
 			this.read = false;
 			this.denying = false;
 			this.unpropose();
+			this.tried = undefined;
 			this.moved();
 		}
 		this.approval = a;
@@ -114,6 +119,60 @@ export class Card {
 		const { id } = this.approval;
 		const { hash } = this.proposal;
 		await this.#decide(() => this.#approvals.grant(id, { hash, ...LENGTHS[this.length] }));
+	}
+
+	/** recall shows again what was tried before the page was loaded. */
+	async recall(): Promise<void> {
+		const { try: tried } = await this.#approvals.tried(this.approval.id).catch(() => ({ try: undefined }));
+		if (!this.trying) this.tried ??= tried;
+	}
+
+	/** try runs the command on a copy of its folder. Nothing is decided. */
+	async try(): Promise<void> {
+		if (this.trying || this.deciding || !this.approval.request.try) return;
+		this.unpropose();
+		this.trying = true;
+		this.tried = undefined;
+		this.failure = undefined;
+		const { id, request } = this.approval;
+		try {
+			const tried = await this.#approvals.try(id, request.hash);
+			if (this.approval.request.hash === request.hash) this.tried = tried;
+		} catch (e) {
+			const failure = failureOf(e);
+			if (failure.code !== 'canceled') this.failure = failure;
+		} finally {
+			this.trying = false;
+			this.moved();
+		}
+	}
+
+	/** mayApply reports whether what was tried can be applied as it is shown. */
+	get mayApply(): boolean {
+		return !this.deciding && this.tried !== undefined && this.tried.conflicts + this.tried.impossible === 0;
+	}
+
+	/** apply does exactly what is shown of the try. */
+	async apply(): Promise<void> {
+		if (!this.mayApply || !this.tried) return;
+		const { id } = this.approval;
+		const { hash } = this.tried;
+		await this.#decide(() => this.#approvals.applyTry(id, hash));
+		if (this.failure?.code !== 'conflict') return;
+		const now = await this.#approvals.tried(id).catch(() => undefined); // it is shown as it is now
+		this.tried = now?.try;
+	}
+
+	/** discard ends the try and forgets what it did: the request waits as before. */
+	async discard(): Promise<void> {
+		this.failure = undefined;
+		try {
+			await this.#approvals.dropTry(this.approval.id);
+			this.tried = undefined;
+			this.moved();
+		} catch (e) {
+			this.failure = failureOf(e);
+		}
 	}
 
 	async deny(): Promise<void> {

@@ -150,6 +150,7 @@ export function makeApproval(sessionID: string, runID: string, r: Partial<Approv
 			title_ko: '명령 실행',
 			network: false,
 			contained: 3,
+			try: !!r.command,
 			undo: 'no',
 			hidden: false,
 			simple: true,

@@ -40,6 +40,7 @@ import {
 } from './data';
 import { FakeInbox, foundScene, manyEnds } from './inbox';
 import { setFallbacks } from './fallbacks';
+import { FakeTries } from './try';
 import { FakeUndo } from './undo';
 import { FakeAccess } from './access';
 import { FakeGrants } from './grants';
@@ -103,6 +104,7 @@ export class FakeTransport implements Transport {
 	#storage = makeStorage();
 	#undo = new FakeUndo();
 	#keys = new FakeKeys();
+	#tries = new FakeTries();
 	#inbox: FakeInbox;
 	#agents: FakeAgents;
 	#audit: FakeAudit;
@@ -442,6 +444,13 @@ export class FakeTransport implements Transport {
 			const grant = this.#grants.give(this.#approval(aid), g);
 			return { grant, approval: this.#decide(this.#approval(aid), { state: 'approved', scope: 'once' }) };
 		},
+		'security.try': (aid: string, d: { hash: string }) => this.#tries.try(this.#approval(aid), d.hash),
+		'security.tried': (aid: string) => this.#tries.tried(aid),
+		'security.applyTry': (aid: string, d: { hash: string }) => {
+			this.#tries.apply(aid, d.hash);
+			return this.#decide(this.#approval(aid), { state: 'approved', scope: 'once' });
+		},
+		'security.dropTry': (aid: string) => this.#tries.drop(aid),
 		'security.revokeGrant': (gid: string) => this.#grants.revoke(gid),
 		'security.permissions': () => this.#access.all(),
 		'security.setRole': (role: Role) => this.#access.set(role),

@@ -9,6 +9,7 @@ import { access } from './access.en';
 import { grants } from './grants.en';
 import { vault } from './keys.en';
 import { limits } from './limits.en';
+import { tryOut } from './try.en';
 import { undo } from './undo.en';
 import { suggest } from './suggest.en';
 import { quick } from './quick.en';
@@ -35,6 +36,7 @@ export const en = {
 	...access,
 	...grants,
 	vault,
+	...tryOut,
 	...limits,
 	undo,
 	...suggest,

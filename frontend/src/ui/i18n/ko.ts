@@ -10,6 +10,7 @@ import { access } from './access.ko';
 import { grants } from './grants.ko';
 import { vault } from './keys.ko';
 import { limits } from './limits.ko';
+import { tryOut } from './try.ko';
 import { undo } from './undo.ko';
 import { suggest } from './suggest.ko';
 import { quick } from './quick.ko';
@@ -29,6 +30,7 @@ export const ko: Dictionary = {
 	...access,
 	...grants,
 	vault,
+	...tryOut,
 	...limits,
 	undo,
 	...suggest,

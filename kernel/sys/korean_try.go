@@ -1,0 +1,42 @@
+package sys
+
+// koreanTry are the sentences about trying a command on a copy.
+func koreanTry() [][2]string {
+	return [][2]string{
+		{"A copy needs isolation level 3, which commands do not have here.", "사본에는 격리 3단계가 필요한데, 여기서는 명령이 그렇게 격리되지 않습니다."},
+		{"Run `oxios doctor`.", "`oxios doctor`를 실행하세요."},
+		{"%s does not lie in %s, of which there would be a copy.", "%s은(는) 사본을 만들 %s 안에 있지 않습니다."},
+		{"There can be no copy of %s: Oxios' own folder lies in it.", "%s의 사본을 만들 수 없습니다: Oxios 자체 폴더가 그 안에 있습니다."},
+		{"No folder could be made for a copy: %w", "사본을 둘 폴더를 만들 수 없습니다: %w"},
+		{"No folder could be made for the copy: %w", "사본을 둘 폴더를 만들 수 없습니다: %w"},
+		{"what a command did on a trial copy was not found again (exit code %d)", "시험용 사본에서 명령이 한 일을 다시 찾지 못했습니다 (종료 코드 %d)"},
+		{"Commands cannot be tried on a copy here: %w.", "여기서는 명령을 사본에서 해 볼 수 없습니다: %w."},
+		{"It needs user namespaces, and a home folder that does not lie on an overlay itself, as in a container.", "사용자 네임스페이스가 필요하고, 홈 폴더가 컨테이너처럼 오버레이 위에 있지 않아야 합니다."},
+		{"The command changed more than %d files, too many to be shown.", "명령이 파일을 %d개보다 많이 바꿔서 보여 줄 수 없습니다."},
+		{"It can be approved without a copy.", "사본 없이 승인할 수 있습니다."},
+		{"The folder %s cannot be read: %w", "%s 폴더를 읽을 수 없습니다: %w"},
+		{"There can be no copy of %s: it lies on an overlay itself, as in a container.", "%s의 사본을 만들 수 없습니다: 컨테이너처럼 그 자체가 오버레이 위에 있습니다."},
+		{"There can be no copy of %s: what is mounted in it cannot be read: %w.", "%s의 사본을 만들 수 없습니다: 그 안에 무엇이 마운트되어 있는지 읽을 수 없습니다: %w."},
+		{"There can be no copy of %s: another disk is mounted in it, at %s.", "%s의 사본을 만들 수 없습니다: 그 안의 %s에 다른 디스크가 마운트되어 있습니다."},
+		{"Commands cannot be tried on a copy on this system.", "이 시스템에서는 명령을 사본에서 해 볼 수 없습니다."},
+		{"A command in the background cannot be tried on a copy: nobody knows when it is over.", "백그라운드 명령은 사본에서 해 볼 수 없습니다. 언제 끝나는지 알 수 없기 때문입니다."},
+		{"This request does not wait any more: it is %s.", "이 요청은 더 이상 기다리지 않습니다: %s."},
+		{"Only commands can be tried on a copy, and this request is about no command.", "명령만 사본에서 해 볼 수 있는데, 이 요청은 명령이 아닙니다."},
+		{"The run that asked this is not at work now, so its command cannot be tried.", "이것을 요청한 실행이 지금 돌고 있지 않아 명령을 해 볼 수 없습니다."},
+		{"Start Oxios, so that the run goes on, or decide without a try.", "Oxios를 시작해 실행을 잇거나, 해 보지 않고 결정하세요."},
+		{"This command is being tried already.", "이 명령은 이미 해 보는 중입니다."},
+		{"The try was stopped. The request waits as before.", "해 보기를 멈췄습니다. 요청은 그대로 기다립니다."},
+		{"The command wrote more than %d MB, too much to be kept.", "명령이 %d MB보다 많이 써서 보관할 수 없습니다."},
+		{"What the command did cannot be shown: %s cannot be read: %w", "명령이 한 일을 보여 줄 수 없습니다: %s을(를) 읽을 수 없습니다: %w"},
+		{"It is a pipe, a socket or a device, which cannot be applied.", "파이프나 소켓, 장치라서 적용할 수 없습니다."},
+		{"It was changed in the folder since the command was tried.", "명령을 해 본 뒤에 폴더에서 바뀌었습니다."},
+		{"Its permissions: %o becomes %o.", "권한: %o에서 %o(으)로."},
+		{"This is not what was last tried. Nothing was changed.", "마지막으로 해 본 것이 아닙니다. 아무것도 바꾸지 않았습니다."},
+		{"Since the command was tried, this was changed in the folder: %s. Nothing was applied.", "명령을 해 본 뒤에 폴더에서 다음이 바뀌었습니다: %s. 아무것도 적용하지 않았습니다."},
+		{"Try it again, or decide without a try.", "다시 해 보거나, 해 보지 않고 결정하세요."},
+		{"What was tried could not be applied, because of %s, and what was done of it was taken back.", "%s 때문에 해 본 것을 적용할 수 없어, 적용한 부분을 되돌렸습니다."},
+		{"The person tried this on a copy, but files had changed when it was applied. Nothing was run.", "사용자가 사본에서 해 보았지만, 적용할 때 파일이 바뀌어 있었습니다. 아무것도 실행하지 않았습니다."},
+		{"Look at the files and ask again if it is still needed.", "파일을 보고 아직 필요하면 다시 요청하세요."},
+		{"commands can be tried on a copy before they are approved", "승인 전에 명령을 사본에서 해 볼 수 있습니다"},
+	}
+}
