@@ -23,13 +23,15 @@ func (c *caller) approve(ctx context.Context, row Syscall, a action) (security.A
 		return security.Approval{}, c.unrecorded(ctx, err)
 	}
 	if ok {
-		return c.tryable(ctx, a, old)
+		defer c.k.tries.offer(old.ID, a.command)()
+		return c.answered(ctx, a, old)
 	}
 	if err := c.introduce(ctx, &req); err != nil {
 		return security.Approval{}, c.unrecorded(ctx, err)
 	}
 	var made security.Approval
 	req.ID = sys.NewID()
+	defer c.k.tries.offer(req.ID, a.command)() // whoever sees the request may try it at once
 	create := func(tx *store.Tx) error {
 		var err error
 		if made, err = c.k.approvals.Create(tx, req); err != nil || c.scope.runID == "" {
@@ -49,7 +51,7 @@ func (c *caller) approve(ctx context.Context, row Syscall, a action) (security.A
 	if step != nil {
 		c.k.publishStep(c.scope, step.Step())
 	}
-	return c.tryable(ctx, a, made)
+	return c.answered(ctx, a, made)
 }
 
 // introduce says who asks: the agent's parents, and what its run has cost.

@@ -84,24 +84,29 @@ func (t *tries) sweep() {
 // errDropped ends a try that nobody wants any more.
 var errDropped = errors.New("the try was stopped")
 
-// tryable awaits the answer to a request. Meanwhile its command can be tried.
-func (c *caller) tryable(ctx context.Context, a action, ap security.Approval) (security.Approval, error) {
-	t := c.k.tries
-	if a.command != nil {
-		t.mu.Lock()
-		t.waiting[ap.ID] = a.command
-		t.mu.Unlock()
-	}
-	out, err := c.await(ctx, ap)
-	if a.command == nil {
-		return out, err
+// offer has the command of a request be tried until the returned function is
+// called, which ends a try that is at work.
+func (t *tries) offer(id string, c *command) func() {
+	if c == nil {
+		return func() {}
 	}
 	t.mu.Lock()
-	delete(t.waiting, ap.ID)
-	t.mu.Unlock()
-	t.stop(ap.ID)
-	if err != nil && ctx.Err() == nil { // it will not run
-		t.drop(ctx, ap.ID)
+	defer t.mu.Unlock()
+	t.waiting[id] = c
+	return func() {
+		t.mu.Lock()
+		delete(t.waiting, id)
+		t.mu.Unlock()
+		t.stop(id)
+	}
+}
+
+// answered awaits the answer to a request. What was tried of a command that will
+// not run is forgotten.
+func (c *caller) answered(ctx context.Context, a action, ap security.Approval) (security.Approval, error) {
+	out, err := c.await(ctx, ap)
+	if a.command != nil && err != nil && ctx.Err() == nil {
+		c.k.tries.drop(ctx, ap.ID)
 	}
 	return out, err
 }

@@ -11,6 +11,7 @@ import (
 	"oxios/kernel/kerneltest"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
+	"oxios/kernel/undo"
 )
 
 // tryCase is a command whose request waits.
@@ -214,7 +215,8 @@ func TestChangeWhileTheCommandIsTriedIsAConflict(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	write(t, filepath.Join(k.Folder, "edit"), "old\n")
-	a := tryable(t, k, k.Agent("guarded"), "cat edit > was; until [ -e go ]; do sleep 0.01; done; echo by command > edit; rm was")
+	write(t, filepath.Join(k.Folder, "go"), "") // what is made later in the folder may not be seen on the copy
+	a := tryable(t, k, k.Agent("guarded"), "cat edit > was; until [ -s go ]; do sleep 0.01; done; echo by command > edit; rm was")
 	tried := make(chan tryEnd, 1)
 	var v kernel.Try
 	go func() {
@@ -231,7 +233,7 @@ func TestChangeWhileTheCommandIsTriedIsAConflict(t *testing.T) {
 		return upper != ""
 	})
 	write(t, filepath.Join(k.Folder, "edit"), "mine, meanwhile\n")
-	write(t, filepath.Join(k.Folder, "go"), "")
+	write(t, filepath.Join(k.Folder, "go"), "go")
 	if r := <-tried; r.err != nil {
 		t.Fatal(r.err)
 	}
@@ -313,7 +315,7 @@ func TestTryShowsTheMachinesThatACommandAsksForAndReachesNone(t *testing.T) {
 	write(t, filepath.Join(k.Folder, "get.sh"), `exec 3<>/dev/tcp/127.0.0.1/3128; printf 'GET http://example.org/x HTTP/1.1\r\nHost: example.org\r\n\r\n' >&3; cat <&3 > answer`)
 	a := tryable(t, k, k.Agent("ask"), "bash get.sh; rm -f none")
 	v := a.mustTry(t)
-	if len(v.Result.Asked) != 1 || v.Result.Asked[0].Host != "example.org" || v.Result.Asked[0].Allowed {
+	if len(v.Result.Asked) != 1 || v.Result.Asked[0].Host != "example.org:80" || v.Result.Asked[0].Allowed {
 		t.Errorf("got %+v: %s", v.Result.Asked, v.Result.Output)
 	}
 	a.end()
@@ -397,8 +399,9 @@ func TestCrashWhileATryIsAppliedIsFinishedAtTheNextStart(t *testing.T) {
 		h := k.Agent("guarded")
 		a := tryable(t, k, h, "printf 'after a' > a; printf 'after b' > b; rm -f none")
 		a.mustTry(t)
-		k.Stop()
+		a.end()
 		<-a.done
+		k.Stop()
 		st, err := store.Open(t.Context(), filepath.Join(home, "oxios.db"), store.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -407,8 +410,12 @@ func TestCrashWhileATryIsAppliedIsFinishedAtTheNextStart(t *testing.T) {
 		if err != nil || kept == nil {
 			t.Fatalf("got %v, %v: what was tried is not kept over an end", kept, err)
 		}
+		objects := undo.At(filepath.Join(home, "undo")) // what is there is kept before anything is written down
 		var moves []store.UndoMove
 		for i, f := range kept.Files {
+			if _, err := objects.Put([]byte("before " + f.Path)); err != nil {
+				t.Fatal(err)
+			}
 			moves = append(moves, store.UndoMove{
 				OpID: "op", N: i, RunID: kept.RunID, Path: filepath.Join(folder, f.Path), Was: f.Was, Becomes: f.Becomes, Temp: ".oxios-op-" + f.Path, TryID: kept.ApprovalID,
 			})
