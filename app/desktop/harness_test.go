@@ -318,6 +318,21 @@ func prepare(t testing.TB, config string) (home, folder string, env []string) {
 	model := httptest.NewServer(demo.New(list...))
 	t.Cleanup(model.Close)
 	home, folder = filepath.Join(t.TempDir(), "home"), t.TempDir()
+	t.Cleanup(func() { // what a WebView whose program is gone still writes would be in the way of removing the folder
+		for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			left := processesOf(home)
+			if len(left) == 0 {
+				return
+			}
+			for _, pid := range left { // a quick prompt that is seen stays
+				_ = syscall.Kill(pid, syscall.SIGTERM)
+			}
+			if time.Now().After(end) {
+				t.Errorf("the processes %v of %s do not end", left, home)
+				return
+			}
+		}
+	})
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -328,6 +343,20 @@ func prepare(t testing.TB, config string) (home, folder string, env []string) {
 	// What the WebView keeps, a draft say, is of this test alone.
 	env = append(os.Environ(), "XDG_DATA_HOME="+filepath.Join(filepath.Dir(home), "data"), "XDG_STATE_HOME="+filepath.Join(filepath.Dir(home), "state"), "OXIOS_HOME="+home, "OXIOS_BASE_URL="+model.URL+"/v1", "OXIOS_API_KEY=test-key-0123456789", "OXIOS_MODEL=oxios-demo")
 	return home, folder, env
+}
+
+// processesOf returns the processes that work on a home.
+func processesOf(home string) []int {
+	var out []int
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		env, _ := os.ReadFile(filepath.Join(dir, "environ"))
+		if bytes.Contains(env, []byte("OXIOS_HOME="+home+"\x00")) {
+			pid, _ := strconv.Atoi(filepath.Base(dir))
+			out = append(out, pid)
+		}
+	}
+	return out
 }
 
 // open starts the program on a fresh home and waits for its window, its tray

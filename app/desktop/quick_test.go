@@ -30,15 +30,8 @@ func quickHidden() bool { return !quickVisible() }
 // quickProcess is the process that runs the quick prompt of p's home, 0 without
 // one.
 func (p *program) quickProcess() int {
-	dirs, _ := filepath.Glob("/proc/[0-9]*")
-	for _, dir := range dirs {
-		line, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
-		if !bytes.Contains(line, []byte("oxios-desktop\x00quick")) {
-			continue
-		}
-		env, _ := os.ReadFile(filepath.Join(dir, "environ"))
-		if bytes.Contains(env, []byte("OXIOS_HOME="+p.home+"\x00")) {
-			pid, _ := strconv.Atoi(filepath.Base(dir))
+	for _, pid := range processesOf(p.home) {
+		if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); bytes.Contains(line, []byte("oxios-desktop\x00quick")) {
 			return pid
 		}
 	}

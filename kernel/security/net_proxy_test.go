@@ -190,11 +190,11 @@ func TestProxyEndsWithItsCommandAndIsNotFilled(t *testing.T) {
 		}
 		_ = near.Close()
 	}
-	near, far := net.Pipe()
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	p.Serve(gone, far) // nobody reads what it would say
-	near, far = net.Pipe()
+	_, unread := net.Pipe()
+	p.Serve(gone, unread)
+	near, far := net.Pipe()
 	go func() {
 		defer far.Close() //nolint:errcheck // it is a pipe
 		p.Serve(t.Context(), far)
