@@ -404,7 +404,7 @@ func (t *tries) view(ctx context.Context, run Run, kept *store.Try) (Try, error)
 
 // file looks at one path of a try.
 func (t *tries) file(ctx context.Context, root *security.Root, folder string, k store.TriedFile) (UndoFile, error) {
-	f := UndoFile{Path: k.Path, path: filepath.Join(folder, filepath.FromSlash(k.Path)), Status: UndoReady, Does: TryChanges}
+	f := UndoFile{Path: k.Path, path: filepath.Join(folder, filepath.FromSlash(k.Path)), Status: UndoReady, Does: TryChanges, By: []string{}}
 	var err error
 	if f.was, err = undo.Parse(k.Was); err != nil {
 		return f, err

@@ -1,19 +1,20 @@
 import { cleanup, render, screen } from '@testing-library/svelte';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { Approvals } from '../../kernel/approvals.svelte';
 import { makeKernel } from '../../kernel/api.gen';
 import { FakeTransport } from '../../kernel/fake/transport';
+import { Live } from '../../kernel/live.svelte';
 import { Card } from './approval.svelte';
-import Ask from './Ask.svelte';
+import AskLive from './AskLive.test.svelte';
 
 afterEach(cleanup);
 
 async function setup(session: string, index = 0) {
 	const fake = new FakeTransport({ pace: 0 });
-	const approvals = new Approvals(makeKernel(fake));
+	const live = new Live(makeKernel(fake), fake);
+	const approvals = live.approvals;
 	await approvals.load();
 	const card = new Card(approvals, approvals.of(session)[index]!);
-	render(Ask, { card, at: 1, of: 1, onturn: () => {}, ondraft: () => {} });
+	render(AskLive, { live, card });
 	const applied = () => fake.calls.filter((c) => c.method === 'security.applyTry').map((c) => c.args[1]);
 	return { card, approvals, applied };
 }

@@ -7,6 +7,7 @@ const file = (f: Partial<UndoFile> & { path: string; does: string }): UndoFile =
 	added: 0,
 	removed: 0,
 	binary: false,
+	by: [],
 	...f,
 });
 
