@@ -67,7 +67,7 @@ var syscalls = table(
 	Syscall{Name: "security.try", Domain: security.DomainSecurity, Rights: security.X, Person: true, Audit: security.ActionToolCall},
 	Syscall{Name: "security.tried", Domain: security.DomainSecurity, Rights: security.R, Person: true},
 	Syscall{Name: "security.applyTry", Domain: security.DomainSecurity, Rights: security.W, Person: true, Audit: security.ActionToolCall, Undo: true, Sink: security.SinkControl},
-	Syscall{Name: "security.dropTry", Domain: security.DomainSecurity, Rights: security.W, Person: true},
+	Syscall{Name: "security.dropTry", Domain: security.DomainSecurity, Rights: security.W, Person: true, Sink: security.SinkControl},
 	Syscall{Name: "security.revoke", Domain: security.DomainSecurity, Rights: security.W, Person: true, Sink: security.SinkControl},
 	Syscall{Name: "security.grants", Domain: security.DomainSecurity, Rights: security.R},
 	Syscall{Name: "security.proposeGrant", Domain: security.DomainSecurity, Rights: security.R, Person: true},
