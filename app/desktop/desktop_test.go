@@ -229,6 +229,7 @@ func TestSeveralEndsAreOneNotificationAlsoAfterItWentAwayByItself(t *testing.T) 
 func TestQuietHoursKeepEndsBackUntilTheyAreOver(t *testing.T) {
 	p := open(t, "quiet_until = '"+time.Now().Add(time.Hour).Format(time.RFC3339)+"'\n")
 	p.hide()
+	p.noticeWith("goes on in the tray") // it comes a moment after the window went
 	notices.clear()
 	for _, text := range []string{"break down one", "break down two"} {
 		if r, err := p.kernel.Agents.Wait(short(t), p.say(text).RunID); err != nil || r.State != "failed" {
