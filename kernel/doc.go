@@ -24,7 +24,7 @@
 //	task.go       beginning a task: questions, answers; seeds.go: what was agreed on, and what came of it; check.go: whether a criterion holds
 //	access.go     what a role and the denied paths refuse; permissions.go: the calls about them; config_roles.go: where they stand
 //	security.go   approvals, policy, tools, audit; trust.go: which folders the person trusts; instructions.go: what they tell agents
-//	exec.go       commands; exec_card.go: as a person sees them; exec_jobs.go: in the background
+//	exec.go       commands; exec_card.go: as a person sees them; exec_jobs.go: in the background; exec_copy.go: on a copy of their folder, exec_try.go: tried before they are approved
 //	taint.go      where what a run has read came from, and what follows; taint_files.go: of files and commands; taint_api.go: for the person
 //	place.go      where a path leads; files.go, write.go, text.go, folder.go; search.go, walk.go and ignore.go; mention.go: names while a person writes
 //	changes.go    what a run changed

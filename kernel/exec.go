@@ -261,9 +261,15 @@ func (c *command) run(ctx context.Context) (ExecResult, error) {
 	}
 	spec := c.spec(ctx)
 	k := c.caller.k
+	if c.onCopy(ctx, spec.Level) {
+		return c.runOnCopy(ctx, spec)
+	}
 	watched, err := k.undos.watch(ctx, c)
 	if err != nil {
 		return ExecResult{}, err
+	}
+	if watched.why() != "" && c.onCopy(ctx, spec.Level) { // it is known only now that the folder holds too much
+		return c.runOnCopy(ctx, spec)
 	}
 	if c.background {
 		job, err := k.sandbox.Start(ctx, spec)
@@ -281,7 +287,7 @@ func (c *command) run(ctx context.Context) (ExecResult, error) {
 	}
 	missed := watched.done(ctx)
 	out := c.result(res, spec)
-	out.Note = strings.TrimSpace(out.Note + " " + missed)
+	out.Note = strings.Join(strings.Fields(strings.Join([]string{out.Note, missed, c.notOnCopy(ctx, spec.Level)}, " ")), " ")
 	return out, err
 }
 

@@ -88,13 +88,17 @@ func (u *undos) applyTry(ctx context.Context, who sys.Principal, id string, in A
 // notApplied tells of paths that somebody changed, or the disk refused, while a
 // try was applied.
 func notApplied(why map[string]error) error {
-	var names []string
+	return sys.Errorf(sys.CodeConflict, "What was tried could not be applied, because of %s, and what was done of it was taken back.", strings.Join(leftOf(why), ", ")).
+		WithHint("Ask again if it is still needed.")
+}
+
+// leftOf are the names of the files that moves left.
+func leftOf(why map[string]error) (names []string) {
 	for path := range why {
 		names = append(names, filepath.Base(path))
 	}
 	slices.Sort(names)
-	return sys.Errorf(sys.CodeConflict, "What was tried could not be applied, because of %s, and what was done of it was taken back.", strings.Join(names, ", ")).
-		WithHint("Ask again if it is still needed.")
+	return names
 }
 
 // endTry writes down what came of applying a try: the step of its command did
@@ -121,10 +125,7 @@ func (u *undos) endTry(ctx context.Context, run Run, id string, moves []store.Un
 		return u.endBack(ctx, run, kept, moves, shut)
 	}
 	if len(why) == 0 {
-		marks, err := u.triedMarks(ctx, run, kept)
-		if err != nil {
-			return err
-		}
+		marks := triedMarks(run, kept)
 		labelled, err := u.k.labelledBy(ctx, run.ID, marks)
 		if err != nil {
 			return err
@@ -170,11 +171,7 @@ func (u *undos) endTry(ctx context.Context, run Run, id string, moves []store.Un
 // endBack writes down what of a try could not even be taken back, because
 // somebody changed that as well: it was the command's doing all the same.
 func (u *undos) endBack(ctx context.Context, run Run, kept *store.Try, moves []store.UndoMove, shut func(*store.Tx) error) error {
-	marks, err := u.triedMarks(ctx, run, kept)
-	if err != nil {
-		return err
-	}
-	marks = slices.DeleteFunc(marks, func(m store.FileMark) bool {
+	marks := slices.DeleteFunc(triedMarks(run, kept), func(m store.FileMark) bool {
 		return !slices.ContainsFunc(moves, func(b store.UndoMove) bool { return b.Path == m.Path && b.State == store.MoveLeft })
 	})
 	return u.k.store.Write(ctx, func(tx *store.Tx) error {
@@ -186,18 +183,13 @@ func (u *undos) endBack(ctx context.Context, run Run, kept *store.Try, moves []s
 }
 
 // triedMarks are what a try did, as an undo has it.
-func (u *undos) triedMarks(ctx context.Context, run Run, kept *store.Try) ([]store.FileMark, error) {
-	ap, err := u.k.approvals.Get(ctx, kept.ApprovalID)
-	if err != nil {
-		return nil, err
-	}
-	var marks []store.FileMark
+func triedMarks(run Run, kept *store.Try) (marks []store.FileMark) {
 	for _, f := range kept.Files {
 		marks = append(marks, store.FileMark{
-			RunID: run.ID, StepID: ap.Request.StepID, Path: filepath.Join(realPath(run.Folder), filepath.FromSlash(f.Path)), Before: f.Was, After: f.Becomes,
+			RunID: run.ID, StepID: kept.StepID, Path: filepath.Join(realPath(run.Folder), filepath.FromSlash(f.Path)), Before: f.Was, After: f.Becomes,
 		})
 	}
-	return marks, nil
+	return marks
 }
 
 // endTries ends what a crash cut off between two of these writes.
@@ -248,12 +240,8 @@ func (c *command) tried(ctx context.Context) (out ExecResult, done bool, err err
 	if err := json.Unmarshal(kept.Result, &out); err != nil {
 		return out, true, err
 	}
-	marks, err := u.triedMarks(ctx, Run{ID: kept.RunID, Folder: c.caller.scope.folder}, kept)
-	if err != nil {
-		return out, true, err
-	}
 	w := &watched{u: u, by: c.caller, folder: realPath(c.caller.scope.folder)}
-	w.show(ctx, marks)
+	w.show(ctx, triedMarks(Run{ID: kept.RunID, Folder: w.folder}, kept))
 	c.meta["isolation"], c.meta["tried"] = int(out.Isolation), kept.Hash
 	if len(out.Asked) > 0 {
 		c.meta["asked"] = out.Asked

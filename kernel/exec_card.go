@@ -68,7 +68,7 @@ func (c *command) card(r *security.Request) {
 	}
 	r.Try = c.noTry(c.caller.k.background) == nil
 	if !v.ReadOnly && len(v.Outside) == 0 && !v.Network {
-		w := c.caller.k.undoWords()
+		w := c.undoWords(r.Contained)
 		r.Undo, r.UndoKO = w.EN, w.KO
 	}
 	odd := strings.ContainsFunc(c.line, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) })

@@ -38,9 +38,10 @@ type ApplyInput struct {
 // untouched.
 type Try struct {
 	ApprovalID string     `json:"approval_id"`
-	Result     ExecResult `json:"result"` // how it ended, and which machines it asked for in vain
-	Files      []UndoFile `json:"files"`  // what it would do; a conflict was changed in the folder since the try began
-	Bytes      int64      `json:"bytes"`  // how much would be written
+	Result     ExecResult `json:"result"`            // how it ended, and which machines it asked for in vain
+	NoteKO     string     `json:"note_ko,omitempty"` // the note of the result in Korean, where it has one
+	Files      []UndoFile `json:"files"`             // what it would do; a conflict was changed in the folder since the try began
+	Bytes      int64      `json:"bytes"`             // how much would be written
 	Conflicts  int        `json:"conflicts"`
 	Impossible int        `json:"impossible"`
 	Hash       string     `json:"hash"` // of exactly this; [SecurityAPI.ApplyTry] takes it
@@ -254,18 +255,15 @@ func (t *tries) on(ctx context.Context, ap security.Approval, c *command) (*stor
 	}()
 	one := *c // with a proxy and notes of its own
 	one.meta = map[string]any{}
-	copied := sandbox.Copy{Folder: realPath(c.caller.scope.folder), Scratch: filepath.Join(t.base(), sys.NewID())}
-	if err := os.MkdirAll(copied.Scratch, 0o700); err != nil {
-		return nil, sys.Errorf(sys.CodeDiskFull, "No folder could be made for a copy: %w", err)
-	}
-	defer copied.Remove()
-	made, err := os.Lstat(copied.Scratch)
+	spec := one.spec(ctx)
+	spec.Readable = append(spec.Readable, one.outside()...)
+	kept := &store.Try{ApprovalID: ap.ID, RunID: ap.Request.RunID, StepID: ap.Request.StepID, State: store.TryShown, At: t.k.clock.Now()}
+	copied, err := t.copyOf(&one, true)
 	if err != nil {
 		return nil, err
 	}
-	spec := one.spec(ctx)
-	spec.Copy = &copied
-	spec.Readable = append(spec.Readable, one.outside()...)
+	defer copied.Remove()
+	spec.Copy = &copied.Copy
 	res, err := t.k.sandbox.Run(ctx, spec)
 	if errors.Is(context.Cause(ctx), errDropped) {
 		return nil, sys.Errorf(sys.CodeCanceled, "The try was stopped. The request waits as before.")
@@ -274,18 +272,17 @@ func (t *tries) on(ctx context.Context, ap security.Approval, c *command) (*stor
 		return nil, err
 	}
 	result := one.result(res, spec)
-	if res.ExitCode != 0 && acrossDisks().Match(res.Output) {
-		result.Note = "On a copy, a folder that was there before cannot be moved or renamed, and this program did not get along with that. It can be approved without the copy."
+	if movedFolder(res) {
+		result.Note = sys.Say("On a copy, a folder that was there before cannot be moved or renamed, and this program did not get along with that. It can be approved without the copy.").EN
 	}
-	kept := &store.Try{ApprovalID: ap.ID, RunID: ap.Request.RunID, State: store.TryShown, At: t.k.clock.Now()}
 	if kept.Result, err = json.Marshal(result); err != nil {
 		return nil, err
 	}
 	objects := t.k.undos.objects
 	objects.Clearing.RLock()
 	defer objects.Clearing.RUnlock()
-	if kept.Files, err = t.files(ctx, copied, undo.ChangedAt(made)); err != nil {
-		return nil, err
+	if kept.Files, err = t.files(ctx, copied); err != nil {
+		return nil, sys.AsError(err).WithHint("It can be approved without a copy.")
 	}
 	raw, err := json.Marshal([]any{ap.ID, ap.Request.Hash, sys.NewID(), kept.Files})
 	if err != nil {
@@ -303,80 +300,13 @@ func (t *tries) on(ctx context.Context, ap security.Approval, c *command) (*stor
 	return kept, err
 }
 
-// acrossDisks finds how programs say that a folder of the lower layer cannot be
-// renamed.
-var acrossDisks = sys.Pattern(`(?i)cross-device|EXDEV`)
-
-// files finds what differs on a copy and keeps its content, durable.
-func (t *tries) files(ctx context.Context, c sandbox.Copy, began int64) ([]store.TriedFile, error) {
-	changes, err := c.Changes(ctx, maxTried)
-	if err != nil {
-		return nil, err
-	}
-	lower, err := security.OpenRoot(c.Folder)
-	if err != nil {
-		return nil, err
-	}
-	defer lower.Close()
-	upper, err := security.OpenRoot(c.Upper())
-	if err != nil {
-		return nil, err
-	}
-	defer upper.Close()
-	room := int64(t.k.config.get().UndoFolderMB) << 20
-	out := []store.TriedFile{}
-	for _, ch := range changes {
-		was, err := undo.Look(lower, ch.Path)
-		if err != nil {
-			return nil, unreadable(ch.Path, err)
-		}
-		becomes := undo.State{Kind: undo.Absent}
-		if !ch.Gone {
-			if becomes, err = undo.Look(upper, ch.Path); err != nil {
-				return nil, unreadable(ch.Path, err)
-			}
-		}
-		if was == becomes {
-			continue // it was only opened
-		}
-		if room -= becomes.Size; room < 0 {
-			return nil, sys.Errorf(sys.CodeTooLarge, "The command wrote more than %d MB, too much to be kept.", t.k.config.get().UndoFolderMB).
-				WithHint("It can be approved without a copy.")
-		}
-		if err := undo.Keep(t.k.undos.objects, upper, ch.Path, becomes); err != nil {
-			return nil, unreadable(ch.Path, err)
-		}
-		out = append(out, store.TriedFile{Path: ch.Path, Was: was.String(), Becomes: becomes.String(), Late: lately(lower, ch.Path, began)})
-	}
-	return out, nil
-}
-
-func unreadable(path string, err error) error {
-	return sys.Errorf(sys.CodeUnavailable, "What the command did cannot be shown: %s cannot be read: %w", path, err).
-		WithHint("It can be approved without a copy.")
-}
-
-// lately reports whether somebody changed a path, or took it away, since a
-// moment: what was shown then stands on something else.
-func lately(root *security.Root, rel string, began int64) bool {
-	for {
-		info, err := root.FS().Lstat(filepath.FromSlash(rel))
-		if err == nil {
-			return undo.ChangedAt(info) >= began
-		}
-		if rel == "." {
-			return true
-		}
-		rel = filepath.ToSlash(filepath.Dir(filepath.FromSlash(rel)))
-	}
-}
-
 // view shows a try as the folder is now.
 func (t *tries) view(ctx context.Context, run Run, kept *store.Try) (Try, error) {
 	v := Try{ApprovalID: kept.ApprovalID, Files: []UndoFile{}, Hash: kept.Hash, At: kept.At}
 	if err := json.Unmarshal(kept.Result, &v.Result); err != nil {
 		return v, err
 	}
+	v.NoteKO = sys.Korean(v.Result.Note)
 	folder := realPath(run.Folder)
 	root, err := security.OpenRoot(folder)
 	if err != nil {
@@ -384,7 +314,10 @@ func (t *tries) view(ctx context.Context, run Run, kept *store.Try) (Try, error)
 	}
 	defer root.Close()
 	for _, k := range kept.Files {
-		f, err := t.file(ctx, root, folder, k)
+		f, err := triedFile(root, folder, k)
+		if err == nil && f.Status == UndoReady && f.Does != TryMode {
+			err = t.k.undos.show(ctx, &f, root, k.Path)
+		}
 		if err != nil {
 			return v, err
 		}
@@ -402,8 +335,8 @@ func (t *tries) view(ctx context.Context, run Run, kept *store.Try) (Try, error)
 	return v, nil
 }
 
-// file looks at one path of a try.
-func (t *tries) file(ctx context.Context, root *security.Root, folder string, k store.TriedFile) (UndoFile, error) {
+// triedFile looks at one path of a try.
+func triedFile(root *security.Root, folder string, k store.TriedFile) (UndoFile, error) {
 	f := UndoFile{Path: k.Path, path: filepath.Join(folder, filepath.FromSlash(k.Path)), Status: UndoReady, Does: TryChanges, By: []string{}}
 	var err error
 	if f.was, err = undo.Parse(k.Was); err != nil {
@@ -439,9 +372,8 @@ func (t *tries) file(ctx context.Context, root *security.Root, folder string, k 
 	if f.Does == TryMode {
 		w := sys.Say("Its permissions: %o becomes %o.", f.was.Mode, f.becomes.Mode)
 		f.Why, f.WhyKO = w.EN, w.KO
-		return f, nil
 	}
-	return f, t.k.undos.show(ctx, &f, root, k.Path)
+	return f, nil
 }
 
 // inTheWay names the paths because of which a try cannot be applied.

@@ -60,6 +60,10 @@ type Options struct {
 	// Undo is how long a deletion can be undone; default 10 s.
 	Undo time.Duration
 
+	// MaxPaths is how many paths of a folder are looked at before and after a
+	// command; default 100,000.
+	MaxPaths int
+
 	// Guard is how often the guardian looks; default 5 minutes.
 	Guard time.Duration
 

@@ -161,6 +161,9 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Undo <= 0 {
 		o.Undo = undoTime
 	}
+	if o.MaxPaths <= 0 {
+		o.MaxPaths = maxLooked
+	}
 	if o.Guard <= 0 {
 		o.Guard = guardEvery
 	}

@@ -23,7 +23,7 @@ import (
 
 // What of a folder is looked at for a command.
 const (
-	maxIndexed = 100_000          // paths
+	maxLooked  = 100_000          // paths
 	indexTime  = 20 * time.Second // of one look
 	maxShownOf = 500              // changed files of one command that the Changes panel lists
 )
@@ -55,22 +55,44 @@ func (u *undos) watch(ctx context.Context, c *command) (*watched, error) {
 	}
 	u.objects.Clearing.RLock()
 	defer u.objects.Clearing.RUnlock()
-	var err error
-	w.before, err = u.look(ctx, w.folder)
-	switch {
-	case errors.Is(err, undo.ErrTooMany), errors.Is(err, context.DeadlineExceeded):
-		w.missed = fmt.Sprintf("The folder holds too much (over %d files) to be looked at: what this command changed cannot be undone.", maxIndexed)
-		return w, nil
-	case err != nil:
-		return nil, notRecorded(err)
+	if !u.tooLarge(w.folder) {
+		var err error
+		w.before, err = u.look(ctx, w.folder)
+		switch {
+		case errors.Is(err, undo.ErrTooMany), errors.Is(err, context.DeadlineExceeded):
+			u.looking.Lock()
+			u.large[w.folder] = w.began
+			u.looking.Unlock()
+		case err != nil:
+			return nil, notRecorded(err)
+		}
 	}
-	err = u.k.store.Write(ctx, func(tx *store.Tx) error {
+	if w.before == nil {
+		w.missed = fmt.Sprintf("The folder holds too much (over %d files) to be looked at: what this command changed cannot be undone.", u.k.opts.MaxPaths)
+		return w, nil
+	}
+	err := u.k.store.Write(ctx, func(tx *store.Tx) error {
 		return u.k.store.BeginUndoCommand(tx, store.UndoCommand{ID: w.id, RunID: w.by.scope.runID, StepID: w.step, Folder: w.folder})
 	})
 	if err != nil {
 		return nil, notRecorded(err)
 	}
 	return w, nil
+}
+
+// largeFor is how long a folder counts as one that holds too much for a look.
+const largeFor = 10 * time.Minute
+
+// tooLarge reports whether a folder held too much when it was last looked at.
+func (u *undos) tooLarge(folder string) bool {
+	u.looking.Lock()
+	defer u.looking.Unlock()
+	found, ok := u.large[folder]
+	if ok && u.k.clock.Now().Sub(found) >= largeFor {
+		delete(u.large, folder)
+		ok = false
+	}
+	return ok
 }
 
 // look makes the index of a folder, from the last one that is known.
@@ -101,7 +123,7 @@ func (u *undos) look(ctx context.Context, folder string) (*undo.Index, error) {
 			return err == nil && own != nil && os.SameFile(info, own)
 		},
 		Tree: ignores, Ignored: func(rel string) bool { return ignores.ignores(rel, true) },
-		Most: maxIndexed, MaxFile: int64(cfg.UndoFileMB) << 20, MaxAll: int64(cfg.UndoFolderMB) << 20,
+		Most: u.k.opts.MaxPaths, MaxFile: int64(cfg.UndoFileMB) << 20, MaxAll: int64(cfg.UndoFolderMB) << 20,
 	})
 	if err != nil {
 		return nil, err
@@ -376,6 +398,13 @@ func (u *undos) kept(wanted map[string]bool, old time.Time, changed map[string]b
 }
 
 // undoWords say on a card how a command can be undone.
-func (k *Kernel) undoWords() sys.Words {
+func (c *command) undoWords(level sys.Isolation) sys.Words {
+	k := c.caller.k
+	switch {
+	case c.onCopy(k.background, level):
+		return sys.Say("yes, all in its folder: it works on a copy; up to %d files and %d MB", maxTried, k.config.get().UndoFolderMB)
+	case k.undos.tooLarge(realPath(c.caller.scope.folder)):
+		return sys.Say("no: its folder holds more than %d files", k.opts.MaxPaths)
+	}
 	return sys.Say("yes, in its folder; not files above %d MB, nor .git, node_modules and folders that .gitignore leaves out", k.config.get().UndoFileMB)
 }

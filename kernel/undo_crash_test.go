@@ -123,7 +123,7 @@ func TestWhatACommandChangedBeforeACrashIsFoundAndAsked(t *testing.T) {
 }
 
 // BenchmarkUndo measures what undoing costs: of a write, of a command in a folder
-// of 10,000 files, and of going back over 1,000.
+// of 10,000 files, in it and on a copy, and of going back over 1,000.
 func BenchmarkUndo(t *testing.B) {
 	k := open(t)
 	h := k.Agent("autonomous")
@@ -139,6 +139,13 @@ func BenchmarkUndo(t *testing.B) {
 	took("ms_first_command", func() { runLine(t, h, "echo x > one") })
 	runLine(t, h, "echo y > one")
 	took("ms_later_command", func() { runLine(t, h, "echo z > one") })
+	many := func(dir string) string {
+		return "mkdir " + dir + "; cd " + dir + "; yes | head -n 1000 | split -l 1 -a 3"
+	}
+	took("ms_command_of_1000_files", func() { runLine(t, h, many("m1")) })
+	onCopies(t, k)
+	took("ms_on_copy_command", func() { runLine(t, h, "echo a > one") })
+	took("ms_on_copy_of_1000_files", func() { runLine(t, h, many("m2")) })
 	h = k.AgentIn(t.TempDir(), "autonomous")
 	took("ms_100_writes", func() {
 		for i := range 100 {

@@ -5,6 +5,7 @@ import (
 	"path"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"oxios/kernel/security"
 	"oxios/kernel/store"
@@ -21,10 +22,11 @@ type undos struct {
 
 	looking sync.Mutex
 	indexes map[string]*undo.Index // of folders, as they were at the last look
+	large   map[string]time.Time   // folders that held too much for a look, and when that was found
 }
 
 func newUndos(k *Kernel) *undos {
-	return &undos{k: k, objects: undo.At(filepath.Join(k.opts.Home, undoFolder)), indexes: map[string]*undo.Index{}}
+	return &undos{k: k, objects: undo.At(filepath.Join(k.opts.Home, undoFolder)), indexes: map[string]*undo.Index{}, large: map[string]time.Time{}}
 }
 
 // undoFolder is where the content lies, in the home.

@@ -1,6 +1,6 @@
 // A command is tried on a copy, on the real kernel: what it would do is shown, applied and undone.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, afterEach, before, describe, it } from 'node:test';
@@ -91,6 +91,40 @@ describe('try on a copy', { skip }, () => {
 		await page.getByRole('dialog').getByRole('button', { name: 'Undo 3 files' }).click();
 		await page.getByRole('dialog').waitFor({ state: 'hidden' });
 		untouched();
+	});
+
+	it('has every command work on a copy where that is wanted, and undoes all that it did', async () => {
+		await page.keyboard.press('Control+Comma');
+		await page.locator('aside nav button[data-section=permissions]').click();
+		await page.getByRole('heading', { name: 'You approved' }).waitFor();
+		const wanted = page.getByRole('switch', { name: 'Commands work on a copy of the folder' });
+		if ((await wanted.count()) === 0) {
+			// Only at isolation level 3 there are copies, and the page says which level this is.
+			await page
+				.getByText(/Level [012]/)
+				.first()
+				.waitFor();
+			return;
+		}
+		await wanted.click();
+		await page.keyboard.press('Control+KeyN');
+		mkdirSync(at('node_modules'));
+		writeFileSync(at('node_modules/a.js'), 'a\n');
+		const message = page.getByRole('textbox', { name: 'Message', exact: true });
+		await message.fill('Clear the modules');
+		await message.press('Enter');
+		await button('Approve once').click();
+		await page
+			.getByText(/It said: .*Cleared/s)
+			.first()
+			.waitFor();
+		assert.equal(existsSync(at('node_modules')), false);
+		if ((await page.getByText(/It worked in the folder itself/).count()) > 0) return; // no overlay here
+		await page.getByRole('button', { name: 'Undo 2 files…' }).click();
+		await page.getByRole('dialog').getByRole('button', { name: 'Undo 2 files' }).click();
+		await page.getByRole('dialog').waitFor({ state: 'hidden' });
+		assert.equal(text('node_modules/a.js'), 'a\n');
+		assert.equal(existsSync(at('done.txt')), false);
 	});
 
 	it('stays whole in both themes and in Korean', { skip: !shots }, async () => {

@@ -18,10 +18,11 @@ import (
 type Copy struct {
 	Folder  string // absolute; the command's own folder lies in it
 	Scratch string // an empty folder, not in Folder, on a disk that takes part
+	Trial   bool   // nothing else can be written either, and what goes into the shared cache is thrown away
 }
 
-// The parts of a scratch folder. A second set takes what the command writes
-// into the shared cache, and nobody looks at it.
+// The parts of a scratch folder. In a trial a second set takes what the command
+// writes into the shared cache, and nobody looks at it.
 const (
 	partUpper  = "upper"
 	partWork   = "work"
@@ -50,8 +51,8 @@ type copying struct {
 
 func byPath(a, b Change) int { return strings.Compare(a.Path, b.Path) }
 
-// onCopy is the spec of a command that works on a copy: nothing but the copy
-// can be written.
+// onCopy is the spec of a command that works on a copy. In a trial nothing but the
+// copy can be written.
 func (s Spec) onCopy() (Spec, error) {
 	c := *s.Copy
 	c.Folder, c.Scratch = canonical(c.Folder), canonical(c.Scratch)
@@ -66,7 +67,7 @@ func (s Spec) onCopy() (Spec, error) {
 	}
 	var own []string
 	for _, p := range s.Writable {
-		if p = canonical(p); within(p, c.Folder) {
+		if p = canonical(p); within(p, c.Folder) || !c.Trial {
 			own = append(own, p)
 		} else {
 			s.Readable = append(s.Readable, p)

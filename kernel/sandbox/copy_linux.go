@@ -42,11 +42,11 @@ func apart(a *syscall.SysProcAttr) {
 	a.AmbientCaps = copyRights
 }
 
-// layers makes the folders of a copy, and of one of the cache, which commands
-// share: what is only tried is not to be found there by the next.
+// layers makes the folders of a copy, and for a trial of one of the cache, which
+// commands share: what is only tried is not to be found there by the next.
 func (r *Runner) layers(c *Copy) ([]layer, error) {
 	list := []layer{{Lower: c.Folder, Upper: c.Upper(), Work: filepath.Join(c.Scratch, partWork), At: filepath.Join(c.Scratch, partMerged)}}
-	if dir := r.cfg.CacheDir; dir != "" && os.MkdirAll(dir, 0o700) == nil {
+	if dir := r.cfg.CacheDir; c.Trial && dir != "" && os.MkdirAll(dir, 0o700) == nil {
 		own := filepath.Join(c.Scratch, partCache)
 		if dir = canonical(dir); !within(dir, c.Folder) && !within(own, dir) {
 			list = append(list, layer{Lower: dir, Upper: filepath.Join(own, partUpper), Work: filepath.Join(own, partWork), At: filepath.Join(own, partMerged)})

@@ -42,7 +42,7 @@ type Spec struct {
 	// does with the command. Nil: there is no way out at all.
 	Hole func(ctx context.Context, c net.Conn)
 	// Copy, if set, has the command work on a copy. It needs level 3: at any other
-	// the command does not run. Nothing but the copy can be written then.
+	// the command does not run.
 	Copy *Copy
 	// Level is the strongest isolation to apply; the weaker of it and the
 	// host's counts. The zero value is [sys.IsolationNone]: no containment.

@@ -16,11 +16,13 @@ const (
 
 // Try is what a command did on a copy of its folder.
 type Try struct {
-	ApprovalID, RunID, Hash string
-	Result                  []byte // JSON
-	Files                   []TriedFile
-	State                   string
-	At                      time.Time
+	ApprovalID    string // or an id of its own, where nobody was asked
+	RunID, StepID string
+	Hash          string // of exactly what was shown
+	Result        []byte // JSON
+	Files         []TriedFile
+	State         string
+	At            time.Time
 }
 
 // TriedFile is one path that differs on the copy.
@@ -37,8 +39,8 @@ func (s *Store) PutTry(tx *Tx, t Try) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec("INSERT OR REPLACE INTO tries (approval_id, run_id, hash, result_json, files_json, state, at) VALUES (?,?,?,?,?,?,?)",
-		t.ApprovalID, t.RunID, t.Hash, string(t.Result), string(files), t.State, Millis(s.now()))
+	_, err = tx.Exec("INSERT OR REPLACE INTO tries (approval_id, run_id, step_id, hash, result_json, files_json, state, at) VALUES (?,?,?,?,?,?,?,?)",
+		t.ApprovalID, t.RunID, t.StepID, t.Hash, string(t.Result), string(files), t.State, Millis(s.now()))
 	return err
 }
 
@@ -46,7 +48,7 @@ func (s *Store) PutTry(tx *Tx, t Try) error {
 // nothing.
 func (s *Store) Try(ctx context.Context, approvalID string) (t *Try, err error) {
 	err = s.Read(ctx, func(tx *Tx) error {
-		rows, err := tx.Query("SELECT run_id, hash, result_json, files_json, state, at FROM tries WHERE approval_id = ?", approvalID)
+		rows, err := tx.Query("SELECT run_id, step_id, hash, result_json, files_json, state, at FROM tries WHERE approval_id = ?", approvalID)
 		if err != nil {
 			return err
 		}
@@ -56,7 +58,7 @@ func (s *Store) Try(ctx context.Context, approvalID string) (t *Try, err error) 
 			var result, files string
 			var at int64
 			t = &Try{ApprovalID: approvalID}
-			if err := rows.Scan(&t.RunID, &t.Hash, &result, &files, &t.State, &at); err != nil {
+			if err := rows.Scan(&t.RunID, &t.StepID, &t.Hash, &result, &files, &t.State, &at); err != nil {
 				return err
 			}
 			t.Result, t.At = []byte(result), FromMillis(at)

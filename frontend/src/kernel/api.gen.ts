@@ -2790,6 +2790,8 @@ export interface Try {
   approval_id: string;
   /** how it ended, and which machines it asked for in vain */
   result: ExecResult;
+  /** the note of the result in Korean, where it has one */
+  note_ko?: string;
   /** what it would do; a conflict was changed in the folder since the try began */
   files: UndoFile[];
   /** how much would be written */

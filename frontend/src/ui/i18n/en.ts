@@ -438,6 +438,9 @@ export const en = {
 	permissions: {
 		containedTitle: 'Commands are contained on this machine',
 		containedWhy: 'Files are limited to the folder, and an approved network to public machines.',
+		onCopy: 'Commands work on a copy of the folder',
+		onCopyWhy:
+			'What one did comes into the folder when it ends, all of it or nothing. Undo then knows exactly what was its doing. Slower; in very large folders it is always so.',
 		partlyTitle: 'Commands are partly contained on this machine',
 		partlyWhy:
 			'They write only in the folder and have no network unless you approve it. Names of files outside can be seen.',
