@@ -35,6 +35,9 @@ func copied(t *testing.T, cfg Config) (*Runner, string) {
 func onCopy(t *testing.T, r *Runner, dir, line string, with Spec) (Result, Copy, string) {
 	t.Helper()
 	c := Copy{Folder: dir, Scratch: canonical(t.TempDir())}
+	if with.Copy != nil {
+		c.Trial = with.Copy.Trial
+	}
 	with.Argv, with.Dir, with.Copy, with.Level = []string{"bash", "-c", line}, dir, &c, sys.IsolationFull
 	res, err := r.Run(t.Context(), with)
 	if err != nil {
@@ -131,7 +134,7 @@ func leavesItsFolder(t *testing.T) {
 	}
 }
 
-func TestNothingButTheCopyCanBeWritten(t *testing.T) {
+func TestNothingButTheCopyCanBeWrittenInATrial(t *testing.T) {
 	t.Parallel()
 	cache := canonical(t.TempDir())
 	r, dir := copied(t, Config{CacheDir: cache})
@@ -140,12 +143,26 @@ func TestNothingButTheCopyCanBeWritten(t *testing.T) {
 	layOut(t, cache, map[string]string{"old": "o"})
 	before, had := stand(t, other), stand(t, cache)
 	res, _, got := onCopy(t, r, dir, `cat '`+other+`/theirs'; echo x > '`+other+`/new' || echo shut
-		echo c > "$XDG_CACHE_HOME/new" && cat "$XDG_CACHE_HOME/new"; echo t > "$TMPDIR/t" && echo in`, Spec{Writable: []string{other}})
+		echo c > "$XDG_CACHE_HOME/new" && cat "$XDG_CACHE_HOME/new"; echo t > "$TMPDIR/t" && echo in`, Spec{Writable: []string{other}, Copy: &Copy{Trial: true}})
 	if want := "tshut\nc\nin\n"; string(res.Stdout) != want || got != "" {
 		t.Errorf("got %q and %q, want %q and nothing changed: %s", res.Stdout, got, want, res.Stderr)
 	}
 	if stand(t, other) != before || stand(t, cache) != had {
 		t.Error("something was written outside")
+	}
+}
+
+func TestWhatWasGrantedBesidesIsWrittenFromACopyThatIsNoTrial(t *testing.T) {
+	t.Parallel()
+	cache := canonical(t.TempDir())
+	r, dir := copied(t, Config{CacheDir: cache})
+	other := canonical(t.TempDir())
+	res, _, got := onCopy(t, r, dir, `echo x > '`+other+`/new'; echo c > "$XDG_CACHE_HOME/new"; echo m > made`, Spec{Writable: []string{other}})
+	if res.ExitCode != 0 || got != "made" {
+		t.Errorf("got %d and %q: %s", res.ExitCode, got, res.Output)
+	}
+	if !exists(filepath.Join(other, "new")) || !exists(filepath.Join(cache, "new")) || exists(filepath.Join(dir, "made")) {
+		t.Error("the other folder or the cache lacks what was written, or the folder has it")
 	}
 }
 
