@@ -103,7 +103,7 @@ func TestEscapesFailForAnOrdinaryUser(t *testing.T) {
 }
 
 // again runs the calling test in another process, as the user nobody.
-func again(t *testing.T) {
+func again(t *testing.T, with ...func(*syscall.SysProcAttr)) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -141,6 +141,9 @@ func again(t *testing.T) {
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + filepath.Join(dir, "home"), helperEnv + "=" + helper}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	for _, f := range with {
+		f(cmd.SysProcAttr)
+	}
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
 		t.Errorf("as nobody: %v\n%s", err, out)
