@@ -21,7 +21,11 @@ import (
 const (
 	groupKernel = "oxios.kernel" // the cgroup of the kernel itself, beside those of the commands
 
-	scopePatience = 2 * time.Second // how long systemd may take to make a scope
+	systemdPatience = 2 * time.Second
+
+	// https://www.freedesktop.org/software/systemd/man/latest/org.freedesktop.systemd1.html
+	systemdName    = "org.freedesktop.systemd1"
+	systemdManager = "org.freedesktop.systemd1.Manager."
 )
 
 // seat is the cgroup in which this process may make others. Finding it may move
@@ -68,10 +72,20 @@ func takeSeat(ctx context.Context) (string, error) {
 	if own == top || handedOver(own) {
 		return own, moveDown(own)
 	}
-	if filepath.Ext(own) != ".scope" { // a service whose process leaves it seems to have ended
-		return "", sys.Errorf(sys.CodeUnavailable, "The cgroup %s was not handed over to Oxios.", filepath.Base(own))
+	ctx, cancel := context.WithTimeout(ctx, systemdPatience)
+	defer cancel()
+	conn, err := systemd(ctx)
+	if err != nil {
+		return "", sys.Errorf(sys.CodeUnavailable, "systemd gave Oxios no cgroup: %w", err)
 	}
-	if err := askForScope(ctx); err != nil {
+	defer conn.Close()
+	if filepath.Ext(own) != ".scope" { // a service whose process leaves it seems to have ended
+		if !delegated(ctx, conn) {
+			return "", sys.Errorf(sys.CodeUnavailable, "The cgroup %s was not handed over to Oxios.", filepath.Base(own))
+		}
+		return own, moveDown(own)
+	}
+	if err := askForScope(ctx, conn, own); err != nil {
 		return "", sys.Errorf(sys.CodeUnavailable, "systemd gave Oxios no cgroup: %w", err)
 	}
 	if _, own, err = ownGroup(); err != nil {
@@ -116,8 +130,8 @@ func controls(path string) bool {
 	return slices.Contains(list, "memory") && slices.Contains(list, "pids")
 }
 
-// handedOver reports whether systemd leaves all below a cgroup to who runs in
-// it: it marks those.
+// handedOver reports whether systemd marked a cgroup as one that it leaves to
+// who runs in it. Before version 254 a person's systemd marks none.
 func handedOver(path string) bool {
 	for _, name := range []string{"user.delegate", "trusted.delegate"} {
 		mark := make([]byte, 8)
@@ -176,28 +190,35 @@ type property struct {
 	Value dbus.Variant
 }
 
-// askForScope has systemd move this process into a scope of its own, in which
-// it may do as it likes.
-// https://www.freedesktop.org/software/systemd/man/latest/org.freedesktop.systemd1.html
-func askForScope(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, scopePatience)
-	defer cancel()
-	connect := dbus.ConnectSystemBus
-	if os.Getuid() != 0 {
-		if os.Getenv("DBUS_SESSION_BUS_ADDRESS") == "" {
-			return errors.New("there is no session bus") // godbus would start one
-		}
-		connect = dbus.ConnectSessionBus
+// systemd returns a connection to the systemd that this process belongs to: that
+// of the machine for root, else that of the person's session.
+func systemd(ctx context.Context) (*dbus.Conn, error) {
+	if os.Getuid() == 0 {
+		return dbus.ConnectSystemBus(dbus.WithContext(ctx))
 	}
-	conn, err := connect(dbus.WithContext(ctx))
-	if err != nil {
-		return err
+	if os.Getenv("DBUS_SESSION_BUS_ADDRESS") == "" {
+		return nil, errors.New("there is no session bus") // godbus would start one
 	}
-	defer conn.Close()
-	_, before, err := ownGroup()
-	if err != nil {
-		return err
+	return dbus.ConnectSessionBus(dbus.WithContext(ctx))
+}
+
+// delegated reports whether systemd leaves the cgroup of this process, that of a
+// service, to it.
+func delegated(ctx context.Context, conn *dbus.Conn) bool {
+	var path dbus.ObjectPath
+	var yes dbus.Variant
+	err := conn.Object(systemdName, "/org/freedesktop/systemd1").
+		CallWithContext(ctx, systemdManager+"GetUnitByPID", 0, uint32(os.Getpid())).Store(&path) //nolint:gosec // a process's id
+	if err == nil {
+		err = conn.Object(systemdName, path).
+			CallWithContext(ctx, "org.freedesktop.DBus.Properties.Get", 0, systemdName+".Service", "Delegate").Store(&yes)
 	}
+	return err == nil && yes.Value() == true
+}
+
+// askForScope has systemd move this process from its cgroup into a scope of its
+// own, in which it may do as it likes.
+func askForScope(ctx context.Context, conn *dbus.Conn, before string) error {
 	name := fmt.Sprintf("app-oxios-%d.scope", os.Getpid()) // desktops tell by it whose window it is
 	settings := []property{
 		{"Description", dbus.MakeVariant("Oxios")},
@@ -210,8 +231,8 @@ func askForScope(ctx context.Context) error {
 		Settings []property
 	}
 	var job dbus.ObjectPath
-	err = conn.Object("org.freedesktop.systemd1", "/org/freedesktop/systemd1").
-		CallWithContext(ctx, "org.freedesktop.systemd1.Manager.StartTransientUnit", 0, name, "fail", settings, others).Store(&job)
+	err := conn.Object(systemdName, "/org/freedesktop/systemd1").
+		CallWithContext(ctx, systemdManager+"StartTransientUnit", 0, name, "fail", settings, others).Store(&job)
 	for err == nil { // it has only begun
 		if _, own, e := ownGroup(); e != nil || own != before {
 			return e
