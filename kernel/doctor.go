@@ -42,7 +42,7 @@ func (a *InfraAPI) Doctor(ctx context.Context) (DoctorReport, error) {
 	return guard(ctx, a.caller, action{call: "infra.doctor", resource: "doctor"}, func(ctx context.Context) (DoctorReport, error) {
 		r := DoctorReport{Version: a.k.opts.Version, System: runtime.GOOS + "/" + runtime.GOARCH, Isolation: a.k.isolation()}
 		for _, check := range []func(context.Context) Check{
-			a.k.checkHome, a.k.checkConfig, a.k.checkDatabase, a.k.checkAudit, a.k.checkIsolation, a.k.checkTries, a.k.checkModels, a.k.checkKeys, a.k.checkWorkFolder, a.k.checkWorkspace, a.k.checkSleep, a.k.checkGuardian,
+			a.k.checkHome, a.k.checkConfig, a.k.checkDatabase, a.k.checkAudit, a.k.checkIsolation, a.k.checkLimits, a.k.checkTries, a.k.checkModels, a.k.checkKeys, a.k.checkWorkFolder, a.k.checkWorkspace, a.k.checkSleep, a.k.checkGuardian,
 		} {
 			r.Checks = append(r.Checks, check(ctx))
 		}
@@ -122,6 +122,19 @@ func (k *Kernel) checkIsolation(ctx context.Context) Check {
 		if k.opts.Helper == "" {
 			c.Hint = sys.Say("The program `oxios` must lie beside `oxios-desktop`: it runs the commands.")
 		}
+	}
+	return c
+}
+
+// checkLimits says what holds the memory of commands. Where it is watched, the
+// person can seldom do anything about it, so that it is no fault.
+func (k *Kernel) checkLimits(ctx context.Context) Check {
+	c := Check{Name: "limits", State: CheckOK, Detail: sys.Say("memory and processes of commands are held by cgroups")}
+	switch why := k.sandbox.Probe(ctx).Watched; {
+	case runtime.GOOS != "linux" || k.opts.Helper == "":
+		c.Detail = sys.Say("memory and processes of commands are not limited on this system")
+	case why != sys.Words{}:
+		c.Detail = sys.Say("memory and processes of commands are watched, and what is over its limit is ended. %s", why)
 	}
 	return c
 }

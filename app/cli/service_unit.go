@@ -62,6 +62,8 @@ const (
 // configuration; and isolation by namespaces needs RestrictNamespaces and
 // SystemCallFilter to stay open.
 //
+// Delegate lets Oxios give each command a cgroup of its own, with its limits.
+//
 // The address that serve prints lets a browser in, so it is kept out of the
 // journal, which others may read.
 func (u unit) text() string {
@@ -86,6 +88,7 @@ RestartSec=5
 TimeoutStopSec=30
 KillMode=mixed
 OOMPolicy=continue
+Delegate=memory pids
 LimitCORE=0
 NoNewPrivileges=yes
 SystemCallArchitectures=native

@@ -71,3 +71,41 @@ func BenchmarkCommand(b *testing.B) {
 	}
 	b.ReportMetric(median(fmt.Sprint("level", int(r.Level())))-median("raw"), "added_us(goal<=2000)")
 }
+
+// BenchmarkGroup is what a cgroup of its own adds to a command, with the limits
+// that agents have, against the same command that is watched. Goal: at most 0.5
+// ms. Where there are no cgroups, it says so and measures nothing.
+func BenchmarkGroup(b *testing.B) {
+	const rounds = 41
+	r := New(Config{Helper: cmp.Or(os.Getenv("OXIOS_BIN"), helper)})
+	defer r.Close()
+	if why := r.Probe(b.Context()).Watched; why != (sys.Words{}) {
+		b.Skip(why)
+	}
+	dir := b.TempDir()
+	var took [2][]time.Duration
+	for b.Loop() {
+		took = [2][]time.Duration{}
+		for i := range 2 * rounds {
+			r.dropSpare()
+			r.groups.mu.Lock()
+			if r.groups.why = (sys.Words{}); i%2 == 0 {
+				r.groups.why = sys.Words{EN: "left out"}
+			}
+			r.groups.mu.Unlock()
+			r.keepSpare()
+			time.Sleep(20 * time.Millisecond)
+			start := time.Now()
+			if _, err := r.Run(b.Context(), Spec{Argv: []string{"/bin/true"}, Dir: dir, Level: sys.IsolationPartial, MaxMemory: 4 << 30, MaxProcs: 1024}); err != nil {
+				b.Fatal(err)
+			}
+			took[i%2] = append(took[i%2], time.Since(start))
+		}
+	}
+	slices.Sort(took[0])
+	slices.Sort(took[1])
+	watched, held := took[0][rounds/2], took[1][rounds/2]
+	b.ReportMetric(float64(watched.Microseconds()), "watched_us")
+	b.ReportMetric(float64(held.Microseconds()), "held_us")
+	b.ReportMetric(float64((held - watched).Microseconds()), "added_us(goal<=500)")
+}

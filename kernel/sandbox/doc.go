@@ -64,6 +64,25 @@
 //   - Run by root, files of other users cannot be touched: the user namespace
 //     knows one user.
 //
+// # Limits
+//
+// Where Oxios may make cgroups of the second version, each command with its
+// helpers is in one of its own from its start on (clone3, so that nothing gets
+// out in between). Linux then holds its memory, together with its files in
+// memory, ends all of it when it needs more, and starts no more threads than four
+// for each process that it may have. What is left of a command is ended with its
+// group, also at level 0. Elsewhere resident memory is watched, 20 times a
+// second; processes are counted so in either case. [Report.Watched] tells which.
+//
+// A group needs a place that was handed over (seat_linux.go): the root of all
+// cgroups, a container's, a service with Delegate=, or a scope for which a
+// person's or the machine's systemd is asked. There the kernel moves with what it
+// started into the leaf "oxios.kernel". Cgroups with strangers in them are left
+// alone, and so are services that were not handed over.
+//
+// A cgroup is no wall: at levels 1 and 0 root, and whoever reaches systemd, can
+// have a process moved out of it.
+//
 // # What level 2 does and does not do
 //
 // A command reads the system folders, the folders of PATH and what it was

@@ -31,6 +31,7 @@ type helped struct {
 	streams []stream // the output of the command to be
 	read    *json.Decoder
 	said    *tailBuffer
+	group   *group // that it is in with all that it starts
 
 	// At level 3.
 	walls string // the view around it, "" while there is none
@@ -96,6 +97,13 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 		}
 		if p.Hole {
 			h.hole.open(spec.Hole)
+		}
+		held, why := h.group.limit(spec.MaxMemory, spec.MaxProcs)
+		switch {
+		case held:
+			p.MaxMemory = 0 // nobody has to watch it
+		case why != nil:
+			r.cfg.Log.WarnContext(ctx, "The limits of a command's cgroup could not be set; its memory is watched", "error", why)
 		}
 		err = h.begin(ctx, j, p)
 	}
@@ -201,7 +209,7 @@ func startHelper(r *Runner, standsApart bool) (*helped, error) {
 	if standsApart {
 		apart(h.cmd.SysProcAttr)
 	}
-	if err := h.cmd.Start(); err != nil {
+	if err := r.groups.start(h); err != nil {
 		h.close()
 		dropPipes(streams)
 		return nil, sys.Errorf(sys.CodeUnavailable, "The sandbox helper could not be started: %w", err).
@@ -250,6 +258,7 @@ func (h *helped) terminate() {
 
 // kill ends the tree and its helper without the helper's help.
 func (h *helped) kill() {
+	h.group.kill()
 	deadline := time.Now().Add(time.Second)
 	for time.Now().Before(deadline) {
 		list := descendants(h.root)
@@ -263,30 +272,45 @@ func (h *helped) kill() {
 }
 
 func (h *helped) wait() (outcome, error) {
+	unwatch := h.group.watch()
 	var n notice
 	err := h.read.Decode(&n)
 	for err == nil && !n.Ended {
 		err = h.read.Decode(&n)
 	}
+	unwatch()
+	// They are asked for while the group is there. A limit of the memory ends the
+	// helper too, and so does the other one where it gets no thread.
+	noMemory := err != nil && h.group.outOfMemory()
+	tooMany := (err != nil || n.Code+n.Signal != 0) && h.group.tooManyTasks()
 	var werr error
 	if err == nil && h.walls != "" {
 		// Nobody is left behind the walls; nobody waits until they are down.
-		h.r.leaving.Go(func() { h.cmd.Wait() })
+		h.r.leaving.Go(func() {
+			h.cmd.Wait()
+			h.group.remove()
+		})
 	} else {
 		werr = h.cmd.Wait()
+		if err != nil {
+			h.r.sweepOrphans(h.root)
+		}
+		h.group.remove()
 	}
 	h.close()
 	if found := unlead(h.repos); len(found) > 0 {
 		h.r.cfg.Log.Warn("A command tried to lead git to other settings; this was taken back", "repositories", found)
 	}
 	if err != nil {
+		o := outcome{code: 128 + int(unix.SIGKILL), signal: unix.SignalName(unix.SIGKILL), outOfMemory: noMemory, tooManyProcs: tooMany}
+		if noMemory || tooMany {
+			return o, nil
+		}
 		// The helper is gone without a word: at level 0 a command can do that.
-		h.r.sweepOrphans(h.root)
 		h.r.cfg.Log.Error("The sandbox helper was ended from outside", "error", errors.Join(err, werr), "said", h.said.String())
-		return outcome{code: 128 + int(unix.SIGKILL), signal: unix.SignalName(unix.SIGKILL)},
-			sys.Errorf(sys.CodeInternal, "The helper that watched the command was ended; how the command ended is unknown.")
+		return o, sys.Errorf(sys.CodeInternal, "The helper that watched the command was ended; how the command ended is unknown.")
 	}
-	o := outcome{code: n.Code, outOfMemory: n.OutOfMemory, tooManyProcs: n.TooManyProcs}
+	o := outcome{code: n.Code, outOfMemory: n.OutOfMemory, tooManyProcs: n.TooManyProcs || tooMany}
 	if n.Signal != 0 {
 		o.code, o.signal = 128+n.Signal, unix.SignalName(syscall.Signal(n.Signal))
 	}

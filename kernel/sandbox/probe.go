@@ -14,7 +14,11 @@ type Report struct {
 	Canaries []Canary      `json:"canaries"`
 	Landlock int           `json:"landlock"` // the ABI of the host, 0 for none
 	Problem  string        `json:"problem"`  // why the level is not higher, "" if nothing is wrong
-	At       time.Time     `json:"at"`
+	// Watched says why memory and processes of commands are watched, instead of
+	// held by cgroups. It is empty where cgroups hold them, and where nothing
+	// does: without a helper.
+	Watched sys.Words `json:"watched,omitzero"`
+	At      time.Time `json:"at"`
 }
 
 // Canary is one thing that was tried from inside.

@@ -42,6 +42,7 @@ func (r *Runner) probe(ctx context.Context) Report {
 		rep.Problem = "The sandbox helper is missing: the program oxios was not found beside this one."
 		return rep
 	}
+	r.openGroups(ctx)
 	var problems []string
 	for _, level := range []sys.Isolation{sys.IsolationFull, sys.IsolationPartial, sys.IsolationLimits} {
 		if level == sys.IsolationFull {
@@ -71,6 +72,7 @@ func (r *Runner) probe(ctx context.Context) Report {
 		problems = append(problems, fmt.Sprintf("Level %d does not hold here: %s.", level, strings.Join(escaped, ", ")))
 	}
 	rep.Problem = strings.Join(problems, " ")
+	rep.Watched = r.groups.missing()
 	return rep
 }
 

@@ -51,6 +51,7 @@ type Runner struct {
 	jobs   []*Job        // background jobs in the order of their start
 	orphan bool          // this process adopts what a lost helper leaves behind
 	spare  spare
+	groups groups
 	last   *view // that of the last command, nil below level 3
 
 	leaving sync.WaitGroup // what makes or ends a spare helper
@@ -228,6 +229,7 @@ func (r *Runner) Close() {
 		<-j.done
 	}
 	r.leaving.Wait()
+	r.closeGroups()
 }
 
 // commandEnv adds the folders that a command can write to its environment, and

@@ -113,4 +113,5 @@ func (h *helped) dismiss() {
 	late := time.AfterFunc(time.Second, h.kill)
 	defer late.Stop()
 	h.cmd.Wait()
+	h.group.remove()
 }

@@ -52,12 +52,13 @@ type Spec struct {
 	Timeout time.Duration
 	// MaxOutput is how many bytes of output are kept. Zero means the runner's.
 	MaxOutput int
-	// MaxMemory is how many bytes the whole tree may hold resident. It is
-	// watched, 20 times a second, not enforced by the kernel. Zero: no limit.
-	// It needs the helper.
+	// MaxMemory is how many bytes the whole tree may hold. Zero: no limit. Linux
+	// holds it by a cgroup where there are any, files in memory included; else
+	// the resident bytes are watched, 20 times a second. It needs the helper.
 	MaxMemory int64
-	// MaxProcs is how many processes the tree may have at a time, watched
-	// like MaxMemory. Zero: no limit.
+	// MaxProcs is how many processes the tree may have at a time, watched 20 times
+	// a second. With a cgroup, it never gets more than four threads for each. Zero:
+	// no limit.
 	MaxProcs int
 
 	// OnOutput, if set, gets every piece of output as it arrives, stream being

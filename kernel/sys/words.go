@@ -45,6 +45,7 @@ var koreanOf = sync.OnceValue(func() map[string]string {
 		koreanAccess(),
 		koreanKeys(),
 		koreanTry(),
+		koreanCgroup(),
 	} {
 		for _, words := range part {
 			all[words[0]] = words[1]
