@@ -45,14 +45,7 @@ break"`)
 	runLine(t, h, "rm big; echo again > changed; ls > list")
 	noScratch(t, k)
 	id := ended(t, k, h)
-	v, err := k.Person().Agents.Run(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	listed := map[string]string{}
-	for _, c := range v.Changes {
-		listed[c.Path] = c.Kind
-	}
+	listed := changesOf(t, k, id)
 	if listed["there"] != "created" || listed["moved"] != "deleted" || listed["node_modules/a/b"] != "deleted" || listed["big"] != "deleted" {
 		t.Errorf("got the changes %v", listed)
 	}
@@ -71,6 +64,19 @@ break"`)
 	}
 }
 
+// onTheCopy waits until a command has made a file on its copy, and returns where
+// what it writes lies.
+func onTheCopy(k *kerneltest.Kernel, name string) (upper string) {
+	k.Until("the command works", func() bool {
+		list, _ := filepath.Glob(filepath.Join(k.Home, "tries", "*", "upper", name))
+		if len(list) > 0 {
+			upper = filepath.Dir(list[0])
+		}
+		return upper != ""
+	})
+	return upper
+}
+
 // whileOnCopy runs a command that waits on its copy until the test has done
 // something in the folder.
 func whileOnCopy(t *testing.T, k *kerneltest.Kernel, h *kernel.Handle, line string, meanwhile func()) (kernel.ExecResult, error) {
@@ -83,10 +89,7 @@ func whileOnCopy(t *testing.T, k *kerneltest.Kernel, h *kernel.Handle, line stri
 		res, err := h.Exec.Shell(ctx, kernel.ShellArgs{Command: "echo > begun; until [ -s go ]; do sleep 0.01; done; rm begun; " + line})
 		done <- tryEnd{res, err}
 	}()
-	k.Until("the command works", func() bool {
-		list, _ := filepath.Glob(filepath.Join(k.Home, "tries", "*", "upper", "begun"))
-		return len(list) > 0
-	})
+	onTheCopy(k, "begun")
 	meanwhile()
 	write(t, filepath.Join(k.Folder, "go"), "go")
 	r := <-done
@@ -144,10 +147,7 @@ func TestStoppedCommandOnACopyLeavesTheFolderAsItWas(t *testing.T) {
 		_, err := k.Agent("autonomous").Exec.Shell(ctx, kernel.ShellArgs{Command: "rm file; echo > begun; sleep 60"})
 		done <- err
 	}()
-	k.Until("the command works", func() bool {
-		list, _ := filepath.Glob(filepath.Join(k.Home, "tries", "*", "upper", "begun"))
-		return len(list) > 0
-	})
+	onTheCopy(k, "begun")
 	end()
 	if err := <-done; err == nil {
 		t.Error("a stopped command tells success")

@@ -224,14 +224,7 @@ func TestChangeWhileTheCommandIsTriedIsAConflict(t *testing.T) {
 		v, err = a.try(t)
 		tried <- tryEnd{err: err}
 	}()
-	var upper string
-	k.Until("the command works", func() bool {
-		list, _ := filepath.Glob(filepath.Join(k.Home, "tries", "*", "upper", "was"))
-		if len(list) > 0 {
-			upper = filepath.Dir(list[0])
-		}
-		return upper != ""
-	})
+	onTheCopy(k, "was")
 	write(t, filepath.Join(k.Folder, "edit"), "mine, meanwhile\n")
 	write(t, filepath.Join(k.Folder, "go"), "go")
 	if r := <-tried; r.err != nil {

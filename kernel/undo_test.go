@@ -327,6 +327,20 @@ func runLine(t testing.TB, h *kernel.Handle, line string) kernel.ExecResult {
 	return r
 }
 
+// changesOf are the changes that are listed of a run, their kinds by their paths.
+func changesOf(t testing.TB, k *kerneltest.Kernel, id string) map[string]string {
+	t.Helper()
+	v, err := k.Person().Agents.Run(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]string{}
+	for _, c := range v.Changes {
+		listed[c.Path] = c.Kind
+	}
+	return listed
+}
+
 func TestUndoPutsBackWhatCommandsDid(t *testing.T) {
 	t.Parallel()
 	k := open(t)
@@ -347,14 +361,7 @@ break"`)
 	put(t, h, "changed", "by a tool")
 	runLine(t, h, "touch -d 2001-01-01 same; ls > list; printf x >> big")
 	id := ended(t, k, h)
-	v, err := k.Person().Agents.Run(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	listed := map[string]string{}
-	for _, c := range v.Changes {
-		listed[c.Path] = c.Kind
-	}
+	listed := changesOf(t, k, id)
 	if listed["changed"] != "modified" || listed["there"] != "created" || listed["moved"] != "deleted" || listed["same"] != "" || listed["made/new"] != "created" {
 		t.Errorf("got the changes %v", listed)
 	}
