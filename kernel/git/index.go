@@ -1,0 +1,243 @@
+package git
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	gogit "github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+const (
+	// mostOwn is how many entries an index has before they are put where they are
+	// shared. It is written anew with each commit, so this, and not the number of
+	// files, is what a commit costs.
+	mostOwn = 512
+	// sharedFor is how long shared entries are kept that no index needs any more, as
+	// git does: another index may go by them.
+	sharedFor = 14 * 24 * time.Hour
+)
+
+// readIndex returns the index, or why it cannot be read.
+func (r *Repo) readIndex() (x *index, err error) { return readIndexFile(filepath.Join(r.git, "index")) }
+
+// knownFiles returns the files that the index knows, except those that changed at
+// the moment when it was written: they may have changed once more. An index that
+// cannot be read knows none.
+func (r *Repo) knownFiles() map[string]entry {
+	known := map[string]entry{}
+	x, err := r.readIndex()
+	if err == nil {
+		err = x.join(r.git)
+	}
+	if err != nil {
+		return known
+	}
+	for _, e := range x.entries {
+		if e.flags == 0 && e.modified() < x.written {
+			known[e.name] = e
+		}
+	}
+	return known
+}
+
+// updateIndex tells the index what was committed, if the person's git does not
+// hold it right now; then the next commit does. The files and the history are
+// right without it, so that nothing of this is an error.
+func (r *Repo) updateIndex(repo *gogit.Repository, files []*file, whole bool) {
+	if r.behind == nil {
+		r.behind = map[string]entry{}
+	}
+	for _, f := range files {
+		if f.changed {
+			r.behind[f.path] = f.now
+		}
+	}
+	if len(r.behind) == 0 && !whole {
+		return
+	}
+	name := filepath.Join(r.git, "index")
+	free, err := r.lock(name)
+	if err != nil {
+		r.note()
+		return
+	}
+	defer free()
+	x, err := r.readIndex()
+	if err == nil && whole {
+		all := *x
+		if err = all.join(r.git); err == nil {
+			r.missed(repo, &all, files)
+		}
+	}
+	if err == nil && len(r.behind)+len(x.entries) > mostOwn {
+		err = x.join(r.git)
+	}
+	switch {
+	case errors.Is(err, errUnknown):
+		return
+	case err != nil: // none, or one that a crash has damaged: git could do nothing with it either
+		if x, err = r.indexOf(repo); err != nil {
+			return
+		}
+		for _, f := range files {
+			if !f.gone {
+				r.behind[f.path] = f.now
+			}
+		}
+	}
+	if len(r.behind) == 0 {
+		_ = os.Remove(r.noteFile())
+		return
+	}
+	x.put(r.behind)
+	if len(x.entries) > mostOwn && x.shared.IsZero() && !keptWhole(repo) {
+		if err := r.share(x); err != nil {
+			return
+		}
+	}
+	// Not flushed, as git does not either: it can be made anew from the history.
+	temp := filepath.Join(r.git, "oxios-index")
+	_ = os.Remove(temp)
+	if err := os.WriteFile(temp, x.encode(), 0o666); err != nil { //nolint:gosec // as git does
+		return
+	}
+	if os.Rename(temp, name) == nil {
+		r.behind = nil
+		_ = os.Remove(r.noteFile())
+	}
+}
+
+// put replaces entries, also those of a conflict, and adds new ones.
+func (x *index) put(put map[string]entry) {
+	x.entries = slices.DeleteFunc(x.entries, func(e entry) bool {
+		_, ok := put[e.name]
+		return ok
+	})
+	for _, e := range put {
+		x.entries = append(x.entries, e)
+	}
+	slices.SortFunc(x.entries, compareEntries)
+}
+
+// share moves all entries to a file that stays as it is.
+func (r *Repo) share(x *index) error {
+	raw := (&index{version: x.version, entries: x.entries}).encode()
+	temp := filepath.Join(r.git, "oxios-shared")
+	var shared plumbing.Hash
+	copy(shared[:], raw[len(raw)-len(shared):])
+	// Without it git could not read the index at all, so it is durable first.
+	if err := writeSynced(temp, raw); err != nil {
+		return err
+	}
+	if err := os.Rename(temp, sharedFile(r.git, shared)); err != nil {
+		return err
+	}
+	if err := syncDir(r.git); err != nil {
+		return err
+	}
+	x.entries, x.shared, x.bits = nil, shared, slices.Concat(noBits, noBits)
+	list, err := os.ReadDir(r.git)
+	if err != nil {
+		return err
+	}
+	for _, d := range list {
+		name := filepath.Join(r.git, d.Name())
+		info, err := d.Info()
+		if err == nil && strings.HasPrefix(d.Name(), "sharedindex.") && name != sharedFile(r.git, shared) && time.Since(info.ModTime()) > sharedFor {
+			_ = os.Remove(name)
+		}
+	}
+	return nil
+}
+
+// keptWhole reports whether the person wants the index in one file: git has a
+// setting for that, because not every program can read one that is split.
+func keptWhole(repo *gogit.Repository) bool {
+	c, err := repo.Config()
+	if err != nil {
+		return false
+	}
+	switch strings.ToLower(c.Raw.Section("core").Option("splitIndex")) {
+	case "false", "no", "off", "0":
+		return true
+	}
+	return false
+}
+
+// indexOf returns an index of the newest commit. What the files are like is not
+// known to it: git finds out.
+func (r *Repo) indexOf(repo *gogit.Repository) (*index, error) {
+	t, err := r.tip(repo)
+	if err != nil {
+		return nil, err
+	}
+	root, err := rootOf(repo, t.id)
+	if err != nil {
+		return nil, err
+	}
+	x := &index{version: 2}
+	err = each(repo, root, "", func(path string, i item) {
+		x.entries = append(x.entries, i.entry(path))
+	})
+	slices.SortFunc(x.entries, compareEntries)
+	return x, err
+}
+
+// missed finds what an earlier process committed and could not tell the index:
+// what it left a note of, and what stands in the index as it was before the
+// newest commit, if that is ours. Whatever else is there is the person's.
+func (r *Repo) missed(repo *gogit.Repository, x *index, files []*file) {
+	noted := map[string]bool{}
+	if raw, err := os.ReadFile(r.noteFile()); err == nil {
+		for name := range strings.SplitSeq(string(raw), "\x00") {
+			noted[name] = true
+		}
+	}
+	known := map[string]entry{}
+	for _, e := range x.entries {
+		known[e.name] = e
+	}
+	t, err := r.tip(repo)
+	if err != nil || t.id.IsZero() {
+		return
+	}
+	newest, err := repo.CommitObject(t.id)
+	if err != nil {
+		return
+	}
+	var root plumbing.Hash // before it
+	if len(newest.ParentHashes) > 0 {
+		if root, err = rootOf(repo, newest.ParentHashes[0]); err != nil {
+			return
+		}
+	}
+	for _, f := range files {
+		e, ok := known[f.path]
+		if f.changed || f.gone || ok && e.id == f.now.id {
+			continue
+		}
+		if !noted[f.path] {
+			if newest.Committer.Email != address {
+				continue
+			}
+			before, err := find(repo, root, f.path)
+			if err != nil || before.id != e.id { // zero for none
+				continue
+			}
+		}
+		r.behind[f.path] = f.now
+	}
+}
+
+func (r *Repo) noteFile() string { return filepath.Join(r.git, "oxios-behind") }
+
+// note keeps what the index has missed for a process that comes later.
+func (r *Repo) note() {
+	_ = os.WriteFile(r.noteFile(), []byte(strings.Join(slices.Collect(maps.Keys(r.behind)), "\x00")), 0o600)
+}
