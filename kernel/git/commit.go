@@ -55,9 +55,9 @@ func (r *Repo) commit(ctx context.Context, message string, folders []string) (st
 		known = r.knownFiles()
 	}
 	var id plumbing.Hash
+	var t tip
 	for try := 0; ; try++ {
-		t, err := r.tip(repo)
-		if err != nil {
+		if t, err = r.tip(repo); err != nil {
 			return "", err
 		}
 		id, err = r.commitOn(ctx, repo, t, message, files, known)
@@ -68,7 +68,7 @@ func (r *Repo) commit(ctx context.Context, message string, folders []string) (st
 			return "", err
 		}
 	}
-	r.updateIndex(repo, files, len(whole) > 0)
+	r.updateIndex(repo, t.id, files, len(whole) > 0)
 	for _, folder := range whole {
 		if r.looked == nil {
 			r.looked = map[string]bool{}

@@ -64,11 +64,31 @@ type Commit struct {
 // Create writes a new file, whole and durable. It fails with conflict when
 // there is one already.
 func (r *Repo) Create(name string, content []byte) error {
+	return r.write(name, content, func(temp, to string) error {
+		// A link fails where the name is taken; a rename would replace what is there.
+		err := os.Link(temp, to)
+		if err == nil {
+			return nil
+		}
+		if _, there := os.Lstat(to); there == nil {
+			return sys.Errorf(sys.CodeConflict, "%s exists already and is never changed.", name)
+		}
+		return os.Rename(temp, to) // a disk without links
+	})
+}
+
+// Replace writes a file, whole and durable, in place of one that may be there.
+func (r *Repo) Replace(name string, content []byte) error {
+	return r.write(name, content, os.Rename)
+}
+
+// write writes a file that becomes what place makes of it.
+func (r *Repo) write(name string, content []byte, place func(temp, to string) error) error {
 	to, err := r.path(name)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+	if err := makeDirs(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
 	f, err := os.CreateTemp(filepath.Dir(to), ".new-*")
@@ -81,18 +101,10 @@ func (r *Repo) Create(name string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	defer r.wrote(name) // also when only its name may get lost
-	// A link fails where the name is taken; a rename would replace what is there.
-	if err := os.Link(f.Name(), to); errors.Is(err, fs.ErrExist) {
-		return sys.Errorf(sys.CodeConflict, "%s exists already and is never changed.", name)
-	} else if err != nil {
-		if _, serr := os.Lstat(to); serr == nil {
-			return sys.Errorf(sys.CodeConflict, "%s exists already and is never changed.", name)
-		}
-		if err := os.Rename(f.Name(), to); err != nil { // a disk without links
-			return err
-		}
+	if err := place(f.Name(), to); err != nil {
+		return err
 	}
+	r.wrote(name) // also when only its name may get lost
 	return syncDir(filepath.Dir(to))
 }
 
@@ -104,18 +116,6 @@ func (r *Repo) wrote(name string) {
 		r.written = map[string]bool{}
 	}
 	r.written[name] = true
-}
-
-// Replace writes a file, whole and durable, in place of one that may be there.
-func (r *Repo) Replace(name string, content []byte) error {
-	to, err := r.path(name)
-	if err != nil {
-		return err
-	}
-	if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return r.Create(name, content)
 }
 
 // Read returns a file as it is now.

@@ -13,15 +13,14 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-const (
-	// mostOwn is how many entries an index has before they are put where they are
-	// shared. It is written anew with each commit, so this, and not the number of
-	// files, is what a commit costs.
-	mostOwn = 512
-	// sharedFor is how long shared entries are kept that no index needs any more, as
-	// git does: another index may go by them.
-	sharedFor = 14 * 24 * time.Hour
-)
+// mostOwn is how many entries an index has before they are put where they are
+// shared. It is written anew with each commit, so this, and not the number of
+// files, is what a commit costs.
+var mostOwn = 512
+
+// sharedFor is how long shared entries are kept that the index does not need any
+// more, as git does: another index may go by them.
+const sharedFor = 14 * 24 * time.Hour
 
 // readIndex returns the index, or why it cannot be read.
 func (r *Repo) readIndex() (x *index, err error) { return readIndexFile(filepath.Join(r.git, "index")) }
@@ -46,10 +45,10 @@ func (r *Repo) knownFiles() map[string]entry {
 	return known
 }
 
-// updateIndex tells the index what was committed, if the person's git does not
+// updateIndex tells the index what was committed after on, if the person's git does not
 // hold it right now; then the next commit does. The files and the history are
 // right without it, so that nothing of this is an error.
-func (r *Repo) updateIndex(repo *gogit.Repository, files []*file, whole bool) {
+func (r *Repo) updateIndex(repo *gogit.Repository, on plumbing.Hash, files []*file, whole bool) {
 	if r.behind == nil {
 		r.behind = map[string]entry{}
 	}
@@ -72,7 +71,7 @@ func (r *Repo) updateIndex(repo *gogit.Repository, files []*file, whole bool) {
 	if err == nil && whole {
 		all := *x
 		if err = all.join(r.git); err == nil {
-			r.missed(repo, &all, files)
+			r.missed(repo, on, &all, files)
 		}
 	}
 	if err == nil && len(r.behind)+len(x.entries) > mostOwn {
@@ -104,7 +103,7 @@ func (r *Repo) updateIndex(repo *gogit.Repository, files []*file, whole bool) {
 	// Not flushed, as git does not either: it can be made anew from the history.
 	temp := filepath.Join(r.git, "oxios-index")
 	_ = os.Remove(temp)
-	if err := os.WriteFile(temp, x.encode(), 0o666); err != nil { //nolint:gosec // as git does
+	if err := os.WriteFile(temp, x.encode(), 0o666); err != nil {
 		return
 	}
 	if os.Rename(temp, name) == nil {
@@ -190,9 +189,10 @@ func (r *Repo) indexOf(repo *gogit.Repository) (*index, error) {
 }
 
 // missed finds what an earlier process committed and could not tell the index:
-// what it left a note of, and what stands in the index as it was before the
-// newest commit, if that is ours. Whatever else is there is the person's.
-func (r *Repo) missed(repo *gogit.Repository, x *index, files []*file) {
+// what it left a note of, and what stands in the index as it was before one of
+// its commits, last being the newest, that the index cannot know of. Whatever else
+// is there is the person's.
+func (r *Repo) missed(repo *gogit.Repository, last plumbing.Hash, x *index, files []*file) {
 	noted := map[string]bool{}
 	if raw, err := os.ReadFile(r.noteFile()); err == nil {
 		for name := range strings.SplitSeq(string(raw), "\x00") {
@@ -203,36 +203,46 @@ func (r *Repo) missed(repo *gogit.Repository, x *index, files []*file) {
 	for _, e := range x.entries {
 		known[e.name] = e
 	}
-	t, err := r.tip(repo)
-	if err != nil || t.id.IsZero() {
-		return
-	}
-	newest, err := repo.CommitObject(t.id)
-	if err != nil {
-		return
-	}
-	var root plumbing.Hash // before it
-	if len(newest.ParentHashes) > 0 {
-		if root, err = rootOf(repo, newest.ParentHashes[0]); err != nil {
-			return
-		}
-	}
+	unseen := r.unseen(repo, last, x.written)
 	for _, f := range files {
 		e, ok := known[f.path]
 		if f.changed || f.gone || ok && e.id == f.now.id {
 			continue
 		}
-		if !noted[f.path] {
-			if newest.Committer.Email != address {
-				continue
-			}
+		if noted[f.path] || slices.ContainsFunc(unseen, func(root plumbing.Hash) bool {
 			before, err := find(repo, root, f.path)
-			if err != nil || before.id != e.id { // zero for none
-				continue
-			}
+			return err == nil && before.id == e.id // zero for none
+		}) {
+			r.behind[f.path] = f.now
 		}
-		r.behind[f.path] = f.now
 	}
+}
+
+// unseen returns what the history was before each of our commits that are newer
+// than the index: a crash may have taken what it was told of them.
+func (r *Repo) unseen(repo *gogit.Repository, last plumbing.Hash, index int64) (roots []plumbing.Hash) {
+	const most = 100
+	for len(roots) < most && !last.IsZero() {
+		c, err := repo.CommitObject(last)
+		if err != nil || c.Committer.Email != address {
+			break
+		}
+		name := last.String()
+		info, err := os.Stat(filepath.Join(r.git, "objects", name[:2], name[2:]))
+		if err != nil || info.ModTime().UnixNano() < index {
+			break
+		}
+		last = plumbing.ZeroHash
+		if len(c.ParentHashes) > 0 {
+			last = c.ParentHashes[0]
+		}
+		root, err := rootOf(repo, last)
+		if err != nil {
+			break
+		}
+		roots = append(roots, root)
+	}
+	return roots
 }
 
 func (r *Repo) noteFile() string { return filepath.Join(r.git, "oxios-behind") }

@@ -2,7 +2,7 @@ package git
 
 import (
 	"bytes"
-	"crypto/sha1" //nolint:gosec // the format's own checksum
+	"crypto/sha1"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -59,7 +59,7 @@ func (e entry) modified() int64 {
 // entryOf returns the entry of a file, without what is in it.
 func entryOf(name string, info fs.FileInfo) entry {
 	e := entry{name: name}
-	put := func(at int, n int64) { binary.BigEndian.PutUint32(e.stat[at:], uint32(n)) } //nolint:gosec // git keeps the lower bits
+	put := func(at int, n int64) { binary.BigEndian.PutUint32(e.stat[at:], uint32(n)) }
 	modified := info.ModTime()
 	put(8, modified.Unix())
 	put(12, int64(modified.Nanosecond()))
@@ -116,7 +116,7 @@ func parseIndex(raw []byte) (*index, error) {
 	if end < 12 || string(raw[:4]) != "DIRC" {
 		return nil, errBroken
 	}
-	if sum := sha1.Sum(raw[:end]); !bytes.Equal(sum[:], raw[end:]) && !bytes.Equal(raw[end:], make([]byte, sha1.Size)) { //nolint:gosec // the format's own checksum
+	if sum := sha1.Sum(raw[:end]); !bytes.Equal(sum[:], raw[end:]) && !bytes.Equal(raw[end:], make([]byte, sha1.Size)) {
 		return nil, errBroken
 	}
 	x := &index{version: binary.BigEndian.Uint32(raw[4:])}
@@ -220,13 +220,13 @@ func (x *index) encode() []byte {
 	out := make([]byte, 0, 128*len(all)+256)
 	out = append(out, "DIRC"...)
 	out = binary.BigEndian.AppendUint32(out, version)
-	out = binary.BigEndian.AppendUint32(out, uint32(len(all))) //nolint:gosec // it came from one
+	out = binary.BigEndian.AppendUint32(out, uint32(len(all)))
 	previous := ""
 	for _, e := range all {
 		start := len(out)
 		out = append(out, e.stat[:]...)
 		out = append(out, e.id[:]...)
-		out = binary.BigEndian.AppendUint16(out, e.flags|uint16(min(len(e.name), lengthMask))) //nolint:gosec // at most the mask
+		out = binary.BigEndian.AppendUint16(out, e.flags|uint16(min(len(e.name), lengthMask)))
 		if e.flags&flagExtended != 0 {
 			out = binary.BigEndian.AppendUint16(out, e.more)
 		}
@@ -248,7 +248,7 @@ func (x *index) encode() []byte {
 	extend := func(kind []byte, parts ...[]byte) {
 		data := slices.Concat(parts...)
 		out = append(out, kind...)
-		out = binary.BigEndian.AppendUint32(out, uint32(len(data))) //nolint:gosec // a few bytes
+		out = binary.BigEndian.AppendUint32(out, uint32(len(data)))
 		out = append(out, data...)
 	}
 	if !x.shared.IsZero() {
@@ -257,7 +257,7 @@ func (x *index) encode() []byte {
 	if x.undo != nil {
 		extend(resolveUndo, x.undo)
 	}
-	sum := sha1.Sum(out) //nolint:gosec // the format's own checksum
+	sum := sha1.Sum(out)
 	return append(out, sum[:]...)
 }
 

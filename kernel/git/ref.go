@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	gogit "github.com/go-git/go-git/v5"
@@ -58,52 +59,40 @@ func (r *Repo) open() (*gogit.Repository, error) {
 	return repo, nil
 }
 
-// begin makes the repository, which is whole or not there.
+// begin makes the repository. It is one for git from its last file on, HEAD, and
+// what a crash has cut off is made again.
 func (r *Repo) begin() error {
-	if err := os.MkdirAll(r.dir, 0o700); err != nil {
+	git := filepath.Join(r.dir, gogit.GitDirName)
+	if err := makeDirs(r.dir, 0o700); err != nil {
 		return err
 	}
-	temp := filepath.Join(r.dir, ".new-history")
-	if err := os.RemoveAll(temp); err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(temp) }()
-	_, err := gogit.PlainInitWithOptions(temp, &gogit.PlainInitOptions{InitOptions: gogit.InitOptions{DefaultBranch: plumbing.NewBranchReferenceName("main")}})
-	if err != nil {
-		return err
-	}
-	made := filepath.Join(temp, gogit.GitDirName)
-	// Files that a crash left half written are none of the person's.
 	for _, dir := range []string{"info", "objects/info", "objects/pack", "refs/heads", "refs/tags"} {
-		if err := os.MkdirAll(filepath.Join(made, filepath.FromSlash(dir)), 0o777); err != nil {
+		if err := makeDirs(filepath.Join(git, filepath.FromSlash(dir)), 0o777); err != nil {
 			return err
 		}
 	}
-	for name, text := range map[string]string{"info/exclude": ".new-*\n", ownLock: lockText} {
-		if err := os.WriteFile(filepath.Join(made, filepath.FromSlash(name)), []byte(text), 0o666); err != nil { //nolint:gosec // as git does
+	config := fmt.Sprintf("[core]\n\trepositoryformatversion = 0\n\tfilemode = %t\n\tbare = false\n", runtime.GOOS != "windows")
+	for _, f := range [][2]string{
+		{"info/exclude", ".new-*\n"}, // files that a crash left half written are none of the person's
+		{ownLock, lockText},
+		{"config", config},
+		{"HEAD", "ref: refs/heads/main\n"},
+	} {
+		name := filepath.Join(git, filepath.FromSlash(f[0]))
+		if _, err := os.Lstat(name); err == nil && f[0] != ownLock {
+			continue
+		}
+		if err := writeSynced(name+".new", []byte(f[1])); err != nil {
+			return err
+		}
+		if err := os.Rename(name+".new", name); err != nil {
+			return err
+		}
+		if err := syncDir(filepath.Dir(name)); err != nil {
 			return err
 		}
 	}
-	err = filepath.WalkDir(made, func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir():
-			return syncDir(name)
-		}
-		f, err := os.OpenFile(name, os.O_RDWR, 0)
-		if err != nil {
-			return err
-		}
-		return errors.Join(f.Sync(), f.Close())
-	})
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(made, filepath.Join(r.dir, gogit.GitDirName)); err != nil {
-		return err
-	}
-	return syncDir(r.dir)
+	return nil
 }
 
 // tip is what the next commit goes on from.
@@ -148,7 +137,7 @@ func (r *Repo) prepareRef(id plumbing.Hash) error {
 // between.
 func (r *Repo) move(ctx context.Context, ref plumbing.ReferenceName, still func() error) error {
 	to := r.file(ref)
-	if err := makeDirs(filepath.Dir(to)); err != nil {
+	if err := makeDirs(filepath.Dir(to), 0o777); err != nil {
 		return err
 	}
 	var free func()
@@ -190,7 +179,7 @@ func (r *Repo) lock(name string) (free func(), err error) {
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) { // a disk without links
 		var f *os.File
-		if f, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err == nil { //nolint:gosec // as git does
+		if f, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err == nil {
 			_, err = f.WriteString(lockText)
 			err = errors.Join(err, f.Close())
 		}
@@ -217,7 +206,7 @@ func (r *Repo) freed(name string) {
 // writeSynced writes a file in place of one that may be there.
 func writeSynced(name string, content []byte) error {
 	_ = os.Remove(name) // it may have got a second name before a crash
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) //nolint:gosec // as git does
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
@@ -226,8 +215,8 @@ func writeSynced(name string, content []byte) error {
 }
 
 // makeDirs makes a folder and those above it, all of them durable.
-func makeDirs(dir string) error {
-	err := os.Mkdir(dir, 0o777) //nolint:gosec // as git does
+func makeDirs(dir string, mode fs.FileMode) error {
+	err := os.Mkdir(dir, mode)
 	switch {
 	case err == nil:
 		return syncDir(filepath.Dir(dir))
@@ -236,10 +225,10 @@ func makeDirs(dir string) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	if err := makeDirs(filepath.Dir(dir)); err != nil {
+	if err := makeDirs(filepath.Dir(dir), mode); err != nil {
 		return err
 	}
-	return makeDirs(dir)
+	return makeDirs(dir, mode)
 }
 
 // Tag names the newest commit.

@@ -11,7 +11,7 @@ func putSystem(info fs.FileInfo, put func(at int, n int64)) {
 		put(0, s.Ctimespec.Sec)
 		put(4, s.Ctimespec.Nsec)
 		put(16, int64(s.Dev))
-		put(20, int64(s.Ino)) //nolint:gosec // git keeps the lower bits
+		put(20, int64(s.Ino))
 		put(28, int64(s.Uid))
 		put(32, int64(s.Gid))
 	}

@@ -10,8 +10,8 @@ func putSystem(info fs.FileInfo, put func(at int, n int64)) {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		put(0, s.Ctim.Sec)
 		put(4, s.Ctim.Nsec)
-		put(16, int64(s.Dev)) //nolint:gosec // git keeps the lower bits
-		put(20, int64(s.Ino)) //nolint:gosec // git keeps the lower bits
+		put(16, int64(s.Dev))
+		put(20, int64(s.Ino))
 		put(28, int64(s.Uid))
 		put(32, int64(s.Gid))
 	}
