@@ -41,6 +41,14 @@ func (r *Repo) Commit(ctx context.Context, message string, folders ...string) (s
 	return id, nil
 }
 
+// Recheck says that files came in another way than by writing them here: the next
+// commit looks at all of them.
+func (r *Repo) Recheck() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.looked, r.repo = nil, nil
+}
+
 func (r *Repo) commit(ctx context.Context, message string, folders []string) (string, error) {
 	repo, err := r.open()
 	if err != nil {
