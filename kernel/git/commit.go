@@ -35,7 +35,7 @@ func (r *Repo) Commit(ctx context.Context, message string, folders ...string) (s
 	defer r.mu.Unlock()
 	id, err := r.commit(ctx, message, folders)
 	if err != nil {
-		r.looked, r.repo = nil, nil // also what is held open may be the reason
+		r.looked, r.repo, r.last = nil, nil, last{} // also what is held open may be the reason
 		return "", fmt.Errorf("commit: %w", err)
 	}
 	return id, nil
@@ -136,15 +136,18 @@ func (r *Repo) candidates(ctx context.Context, folders []string) (files []*file,
 // commitOn makes a commit that follows t, and makes it the newest. It returns
 // zero when t has all files as they are.
 func (r *Repo) commitOn(ctx context.Context, repo *gogit.Repository, t tip, message string, files []*file, known map[string]entry) (id plumbing.Hash, err error) {
-	root, err := rootOf(repo, t.id)
-	if err != nil {
-		return id, err
+	root := r.last.root
+	if r.last.id != t.id || t.id.IsZero() {
+		r.last = last{}
+		if root, err = rootOf(repo, t.id); err != nil {
+			return id, err
+		}
 	}
 	var all branch
 	for _, f := range files {
 		all.put(f.path, f)
 	}
-	g := growth{repo: repo, objects: objects{dir: filepath.Join(r.git, "objects")}}
+	g := growth{repo: repo, recent: r.last.folders, objects: objects{dir: filepath.Join(r.git, "objects")}}
 	g.look = func(f *file, trust bool) ([]byte, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -181,12 +184,22 @@ func (r *Repo) commitOn(ctx context.Context, repo *gogit.Repository, t tip, mess
 	if err := g.flush(func() error { return r.prepareRef(id) }); err != nil {
 		return id, err
 	}
-	return id, r.move(ctx, t.ref, func() error {
+	err = r.move(ctx, t.ref, func() error {
 		if now, err := r.tip(repo); err != nil || now != t {
 			return errors.Join(errMoved, err)
 		}
 		return nil
 	})
+	if err == nil {
+		r.last = last{id: id, root: to, folders: g.kept}
+	}
+	return id, err
+}
+
+// last is a commit of ours, as far as the next one needs it.
+type last struct {
+	id, root plumbing.Hash
+	folders  map[plumbing.Hash][]byte
 }
 
 // rootOf returns the folder of a commit; zero for no commit.

@@ -44,9 +44,10 @@ type Repo struct {
 	git    string           // the folder of the history itself
 	packs  time.Time        // when its packs changed last
 	looked map[string]bool  // folders of which nothing is known to be left to commit, but written
+	last   last             // the commit that was made last
 	behind map[string]entry // what was committed and does not stand in the index yet
 
-	writes  sync.Mutex // after mu
+	writes  sync.Mutex      // after mu
 	written map[string]bool // files written since the last commit
 }
 

@@ -18,6 +18,9 @@ import (
 // mostHeld is how many objects wait in memory to be flushed together.
 const mostHeld = 256
 
+// mostKept is how many folders of a commit are remembered.
+const mostKept = 8
+
 // objects are those of a commit that is being made. Each is a file of its own.
 // What is in them is durable before any of them has its name, and those that are
 // named by others come first, so that none ever names one that is not whole.
@@ -25,6 +28,7 @@ type objects struct {
 	dir  string // objects of the history
 	held []made
 	seen map[plumbing.Hash]bool
+	kept map[plumbing.Hash][]byte // folders, which the next commit begins with
 }
 
 type made struct {
@@ -45,6 +49,12 @@ func (o *objects) add(kind plumbing.ObjectType, body []byte) (plumbing.Hash, err
 		o.seen = map[plumbing.Hash]bool{}
 	}
 	o.seen[id] = true
+	if kind == plumbing.TreeObject && len(o.kept) < mostKept {
+		if o.kept == nil {
+			o.kept = map[plumbing.Hash][]byte{}
+		}
+		o.kept[id] = body
+	}
 	o.held = append(o.held, made{id: id, kind: kind, body: body})
 	if len(o.held) < mostHeld {
 		return id, nil
@@ -119,14 +129,26 @@ func together(work []func() error) error {
 	return errors.Join(errs...)
 }
 
-var packers = sync.Pool{New: func() any {
-	w, _ := zlib.NewWriterLevel(io.Discard, zlib.BestSpeed) // the level is one that there is
-	return w
-}}
+// mostLoose is up to where an object is not compressed: most of what a commit
+// writes are hashes, and a file takes up whole blocks of the disk.
+const mostLoose = 16 << 10
+
+var plain, packing = packers(zlib.NoCompression), packers(zlib.BestSpeed)
+
+func packers(level int) *sync.Pool {
+	return &sync.Pool{New: func() any {
+		w, _ := zlib.NewWriterLevel(io.Discard, level) // the level is one that there is
+		return w
+	}}
+}
 
 // write makes an object a file that has no name yet. git removes such files
 // when they are old.
 func (o *objects) write(b *made) error {
+	packers := plain
+	if len(b.body) > mostLoose {
+		packers = packing
+	}
 	var out bytes.Buffer
 	w := packers.Get().(*zlib.Writer) //nolint:errcheck // nothing else is in there
 	defer packers.Put(w)

@@ -146,7 +146,8 @@ func (b *branch) put(name string, f *file) {
 type growth struct {
 	repo *gogit.Repository
 	objects
-	look func(f *file, trust bool) ([]byte, error)
+	look   func(f *file, trust bool) ([]byte, error)
+	recent map[plumbing.Hash][]byte // folders of the last commit
 }
 
 // grow makes the objects of all below a folder that is not as it was, and
@@ -156,8 +157,11 @@ func (g *growth) grow(b *branch, was plumbing.Hash) (plumbing.Hash, error) {
 	var folder []byte
 	var err error
 	if !was.IsZero() {
-		if folder, err = content(g.repo, plumbing.TreeObject, was); err != nil {
-			return was, err
+		var known bool
+		if folder, known = g.recent[was]; !known {
+			if folder, err = content(g.repo, plumbing.TreeObject, was); err != nil {
+				return was, err
+			}
 		}
 	}
 	old := map[string]item{}
