@@ -46,6 +46,17 @@ func sound(t *testing.T, dir string, want ...string) {
 	}
 }
 
+// put writes a file as others than we do.
+func put(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // both is a workspace in which we and the person's git are at work.
 type both struct {
 	t     *testing.T
@@ -82,7 +93,11 @@ func (b *both) commit() {
 
 func TestThePersonsGitAgreesWhateverHappensInBetween(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(6) {
+	runs, steps := uint64(2), 24
+	if os.Getenv("OXIOS_WHOLE") != "" {
+		runs, steps = 20, 100
+	}
+	for seed := range runs {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(seed, 1))
@@ -92,8 +107,11 @@ func TestThePersonsGitAgreesWhateverHappensInBetween(t *testing.T) {
 			b.commit()
 			if seed%2 == 1 { // so many that the index is split
 				for n := range 700 {
-					b.write(fmt.Sprintf("seeds/%02x/many-%d.json", n%7, n), fmt.Sprint(n))
+					name := fmt.Sprintf("seeds/%02x/many-%d.json", n%7, n)
+					b.files[name] = fmt.Sprint(n)
+					put(t, filepath.Join(dir, name), b.files[name])
 				}
+				b.r = git.New(dir, nil)
 				b.commit()
 			}
 			name := func() string {
@@ -103,7 +121,7 @@ func TestThePersonsGitAgreesWhateverHappensInBetween(t *testing.T) {
 				names := slices.Sorted(maps.Keys(b.files))
 				return names[random.IntN(len(names))]
 			}
-			for step := range 40 {
+			for step := range steps {
 				what := random.IntN(12)
 				switch what {
 				case 0, 1, 2:
@@ -196,16 +214,11 @@ func TestWhatThePersonStagedStaysStaged(t *testing.T) {
 			t.Parallel()
 			r, dir := setup(t)
 			for n := range many {
-				create(t, r, fmt.Sprintf("seeds/a/v%d.json", n), fmt.Sprint(n))
+				put(t, filepath.Join(dir, fmt.Sprintf("seeds/a/v%d.json", n)), fmt.Sprint(n))
 			}
 			commit(t, r, "first")
-			write := func(name, text string) {
-				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			write("notes.txt", "mine")
-			write("loose.txt", "untracked")
+			put(t, filepath.Join(dir, "notes.txt"), "mine")
+			put(t, filepath.Join(dir, "loose.txt"), "untracked")
 			program(t, dir, "add", "notes.txt")
 			program(t, dir, "rm", "-q", "--cached", "seeds/a/v1.json")
 			want := []string{"A  notes.txt", "D  seeds/a/v1.json", "?? loose.txt", "?? seeds/a/v1.json"}

@@ -45,9 +45,9 @@ func (r *Repo) knownFiles() map[string]entry {
 	return known
 }
 
-// updateIndex tells the index what was committed after on, if the person's git does not
-// hold it right now; then the next commit does. The files and the history are
-// right without it, so that nothing of this is an error.
+// updateIndex tells the index what was committed after on. While the person's git
+// holds it, or when it is of a kind that is not known here, that is left for the
+// next commit: the files and the history are right without it.
 func (r *Repo) updateIndex(repo *gogit.Repository, on plumbing.Hash, files []*file, whole bool) {
 	if r.behind == nil {
 		r.behind = map[string]entry{}
@@ -60,11 +60,19 @@ func (r *Repo) updateIndex(repo *gogit.Repository, on plumbing.Hash, files []*fi
 	if len(r.behind) == 0 && !whole {
 		return
 	}
+	if err := r.tellIndex(repo, on, files, whole); err == nil {
+		r.behind = nil
+		_ = os.Remove(r.noteFile())
+	} else if len(r.behind) > 0 { // for a process that comes later
+		_ = os.WriteFile(r.noteFile(), []byte(strings.Join(slices.Collect(maps.Keys(r.behind)), "\x00")), 0o600)
+	}
+}
+
+func (r *Repo) tellIndex(repo *gogit.Repository, on plumbing.Hash, files []*file, whole bool) error {
 	name := filepath.Join(r.git, "index")
 	free, err := r.lock(name)
 	if err != nil {
-		r.note()
-		return
+		return err
 	}
 	defer free()
 	x, err := r.readIndex()
@@ -77,39 +85,31 @@ func (r *Repo) updateIndex(repo *gogit.Repository, on plumbing.Hash, files []*fi
 	if err == nil && len(r.behind)+len(x.entries) > mostOwn {
 		err = x.join(r.git)
 	}
-	switch {
-	case errors.Is(err, errUnknown):
-		return
-	case err != nil: // none, or one that a crash has damaged: git could do nothing with it either
-		if x, err = r.indexOf(repo); err != nil {
-			return
-		}
-		for _, f := range files {
-			if !f.gone {
-				r.behind[f.path] = f.now
+	if errors.Is(err, errNoIndex) || errors.Is(err, errBroken) { // by a crash: git could do nothing with it either
+		if x, err = r.indexOf(repo); err == nil {
+			for _, f := range files {
+				if !f.gone {
+					r.behind[f.path] = f.now
+				}
 			}
 		}
 	}
-	if len(r.behind) == 0 {
-		_ = os.Remove(r.noteFile())
-		return
+	if err != nil || len(r.behind) == 0 {
+		return err
 	}
 	x.put(r.behind)
 	if len(x.entries) > mostOwn && x.shared.IsZero() && !keptWhole(repo) {
 		if err := r.share(x); err != nil {
-			return
+			return err
 		}
 	}
 	// Not flushed, as git does not either: it can be made anew from the history.
 	temp := filepath.Join(r.git, "oxios-index")
 	_ = os.Remove(temp)
 	if err := os.WriteFile(temp, x.encode(), 0o666); err != nil {
-		return
+		return err
 	}
-	if os.Rename(temp, name) == nil {
-		r.behind = nil
-		_ = os.Remove(r.noteFile())
-	}
+	return os.Rename(temp, name)
 }
 
 // put replaces entries, also those of a conflict, and adds new ones.
@@ -246,8 +246,3 @@ func (r *Repo) unseen(repo *gogit.Repository, last plumbing.Hash, index int64) (
 }
 
 func (r *Repo) noteFile() string { return filepath.Join(r.git, "oxios-behind") }
-
-// note keeps what the index has missed for a process that comes later.
-func (r *Repo) note() {
-	_ = os.WriteFile(r.noteFile(), []byte(strings.Join(slices.Collect(maps.Keys(r.behind)), "\x00")), 0o600)
-}
