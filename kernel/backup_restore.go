@@ -109,6 +109,9 @@ func (k *Kernel) restore(ctx context.Context, in RestoreInput, actor string) (r 
 		p.undo()
 		return r, err
 	}
+	if !in.Try {
+		k.workspace.Recheck()
+	}
 	r.Keys, err = k.lacking(m.Keys)
 	return r, err
 }

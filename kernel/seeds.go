@@ -80,7 +80,7 @@ func (a *AgentsAPI) Seed(ctx context.Context, id string) (SeedView, error) {
 			}
 			if list[i].Score != nil {
 				var e Evaluation
-				if err := a.k.readWork(evalFile(id, list[i].Version), &e); err != nil {
+				if err := a.k.readWork("evals", id, list[i].Version, &e); err != nil {
 					return v, err
 				}
 				one.Evaluation = &e
@@ -92,7 +92,11 @@ func (a *AgentsAPI) Seed(ctx context.Context, id string) (SeedView, error) {
 			}
 			v.Versions = append(v.Versions, one)
 		}
-		if v.History, err = a.k.workspace.Log(seedFile(id, list[0].Version), 20); err != nil {
+		v.History, err = a.k.workspace.Log(seedFile(id, list[0].Version), 20)
+		if err == nil && len(v.History) == 0 {
+			v.History, err = a.k.workspace.Log(olderFile("seeds", id, list[0].Version), 20)
+		}
+		if err != nil {
 			a.k.log.WarnContext(ctx, "Could not read the history of a seed", "seed", id, "error", err)
 			v.History = []Commit{}
 		}
@@ -100,22 +104,41 @@ func (a *AgentsAPI) Seed(ctx context.Context, id string) (SeedView, error) {
 	})
 }
 
-func seedFile(id string, version int) string { return fmt.Sprintf("seeds/%s/v%d.json", id, version) }
+func seedFile(id string, version int) string { return workFile("seeds", id, version) }
 
-func evalFile(id string, version int) string { return fmt.Sprintf("evals/%s/v%d.json", id, version) }
+func evalFile(id string, version int) string { return workFile("evals", id, version) }
+
+// workFile returns where something of a seed lies: in one of 256 folders. A commit
+// writes the folders above its file anew, with a line for each of their names; one
+// folder for all would make it dearer with each seed.
+func workFile(kind, id string, version int) string {
+	return fmt.Sprintf("%s/%s/%s-v%d.json", kind, id[max(0, len(id)-2):], id, version)
+}
+
+// olderFile returns where it lies in homes in which seeds had a folder each.
+func olderFile(kind, id string, version int) string {
+	return fmt.Sprintf("%s/%s/v%d.json", kind, id, version)
+}
 
 func (k *Kernel) readSeed(id string, version int) (Seed, error) {
 	var s Seed
-	return s, k.readWork(seedFile(id, version), &s)
+	return s, k.readWork("seeds", id, version, &s)
 }
 
 // readWork reads a file of the workspace. One that is missing comes back from
 // the history.
-func (k *Kernel) readWork(name string, into any) error {
+func (k *Kernel) readWork(kind, id string, version int, into any) error {
+	name, older := workFile(kind, id, version), olderFile(kind, id, version)
 	raw, err := k.workspace.Read(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = k.workspace.Restore(name, "HEAD"); err == nil {
-			raw, err = k.workspace.Read(name)
+		raw, err = k.workspace.Read(older)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		for _, lost := range []string{name, older} {
+			if err = k.workspace.Restore(lost, "HEAD"); err == nil {
+				raw, err = k.workspace.Read(lost)
+				break
+			}
 		}
 	}
 	if err == nil {

@@ -82,12 +82,23 @@ func TestQuestionSurvivesARestartAndIsAnsweredAfterIt(t *testing.T) {
 		t.Errorf("got answers %+v, want what the person said", given)
 	}
 	// The files are the truth, and git has them: what is lost comes back.
-	file := filepath.Join(k.Home, "workspace", "seeds", r.SeedID, "v1.json")
+	file := filepath.Join(k.Home, "workspace", "seeds", r.SeedID[len(r.SeedID)-2:], r.SeedID+"-v1.json")
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := k.Person().Agents.Seed(t.Context(), r.SeedID); err != nil {
 		t.Errorf("a lost file did not come back: %v", err)
+	}
+	// As homes have it in which each seed has a folder.
+	older := filepath.Join(k.Home, "workspace", "seeds", r.SeedID, "v1.json")
+	if err := os.MkdirAll(filepath.Dir(older), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(file, older); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := k.Person().Agents.Seed(t.Context(), r.SeedID); err != nil || len(v.Versions) != 1 || len(v.History) != 1 {
+		t.Errorf("got %+v, %v of a seed with a folder of its own", v, err)
 	}
 }
 

@@ -4,7 +4,13 @@
 // It promises that a file is whole or absent, whatever happens while it is
 // written; that a file written with [Repo.Create] is never overwritten; and that
 // the files are the truth: a commit that fails loses nothing and is made up for
-// by the next one.
+// by the next one. A commit costs the same however many files there are, and the
+// person's own git may be at work beside it: what it staged stays staged.
+//
+//	commit.go   from changed files to a commit that is durable
+//	tree.go     folders as objects; object.go: objects as files
+//	ref.go      names of commits, and git's locks
+//	index.go    what git's own status goes by; index_file.go: its format
 package git
 
 import (
@@ -15,7 +21,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,7 +29,6 @@ import (
 
 	gogit "github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"oxios/kernel/sys"
 )
@@ -35,8 +39,16 @@ type Repo struct {
 	dir   string
 	clock sys.Clock
 
-	mu   sync.Mutex // one writer of the index at a time
-	repo *gogit.Repository
+	mu     sync.Mutex // one works with the history at a time
+	repo   *gogit.Repository
+	git    string           // the folder of the history itself
+	packs  time.Time        // when its packs changed last
+	looked map[string]bool  // folders of which nothing is known to be left to commit, but written
+	last   last             // the commit that was made last
+	behind map[string]entry // what was committed and does not stand in the index yet
+
+	writes  sync.Mutex      // after mu
+	written map[string]bool // files written since the last commit
 }
 
 // New returns the repository of a folder. Nothing is read or made before the
@@ -50,33 +62,34 @@ type Commit struct {
 	At      time.Time `json:"at"`
 }
 
-// open opens the repository, or makes it. The caller holds the lock.
-func (r *Repo) open() (*gogit.Repository, error) {
-	if r.repo != nil {
-		return r.repo, nil
-	}
-	if err := os.MkdirAll(r.dir, 0o700); err != nil {
-		return nil, err
-	}
-	repo, err := gogit.PlainOpen(r.dir)
-	if errors.Is(err, gogit.ErrRepositoryNotExists) {
-		repo, err = gogit.PlainInitWithOptions(r.dir, &gogit.PlainInitOptions{InitOptions: gogit.InitOptions{DefaultBranch: plumbing.NewBranchReferenceName("main")}})
-	}
-	if err != nil {
-		return nil, fmt.Errorf("open the history of %s: %w", r.dir, err)
-	}
-	r.repo = repo
-	return repo, nil
-}
-
 // Create writes a new file, whole and durable. It fails with conflict when
 // there is one already.
 func (r *Repo) Create(name string, content []byte) error {
+	return r.write(name, content, func(temp, to string) error {
+		// A link fails where the name is taken; a rename would replace what is there.
+		err := os.Link(temp, to)
+		if err == nil {
+			return nil
+		}
+		if _, there := os.Lstat(to); there == nil {
+			return sys.Errorf(sys.CodeConflict, "%s exists already and is never changed.", name)
+		}
+		return os.Rename(temp, to) // a disk without links
+	})
+}
+
+// Replace writes a file, whole and durable, in place of one that may be there.
+func (r *Repo) Replace(name string, content []byte) error {
+	return r.write(name, content, os.Rename)
+}
+
+// write writes a file that becomes what place makes of it.
+func (r *Repo) write(name string, content []byte, place func(temp, to string) error) error {
 	to, err := r.path(name)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+	if err := makeDirs(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
 	f, err := os.CreateTemp(filepath.Dir(to), ".new-*")
@@ -89,30 +102,21 @@ func (r *Repo) Create(name string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	// A link fails where the name is taken; a rename would replace what is there.
-	if err := os.Link(f.Name(), to); errors.Is(err, fs.ErrExist) {
-		return sys.Errorf(sys.CodeConflict, "%s exists already and is never changed.", name)
-	} else if err != nil {
-		if _, serr := os.Lstat(to); serr == nil {
-			return sys.Errorf(sys.CodeConflict, "%s exists already and is never changed.", name)
-		}
-		if err := os.Rename(f.Name(), to); err != nil { // a disk without links
-			return err
-		}
+	if err := place(f.Name(), to); err != nil {
+		return err
 	}
+	r.wrote(name) // also when only its name may get lost
 	return syncDir(filepath.Dir(to))
 }
 
-// Replace writes a file, whole and durable, in place of one that may be there.
-func (r *Repo) Replace(name string, content []byte) error {
-	to, err := r.path(name)
-	if err != nil {
-		return err
+// wrote keeps in mind that a file may have to be committed.
+func (r *Repo) wrote(name string) {
+	r.writes.Lock()
+	defer r.writes.Unlock()
+	if r.written == nil {
+		r.written = map[string]bool{}
 	}
-	if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return r.Create(name, content)
+	r.written[name] = true
 }
 
 // Read returns a file as it is now.
@@ -129,89 +133,6 @@ func (r *Repo) path(name string) (string, error) {
 		return "", sys.Errorf(sys.CodeInternal, "%q is no path of the workspace.", name)
 	}
 	return filepath.Join(r.dir, filepath.FromSlash(name)), nil
-}
-
-// Commit puts every new or changed file below the folders into the history, so
-// also those of an earlier commit that failed. It returns "" when there is
-// nothing to put.
-func (r *Repo) Commit(ctx context.Context, message string, folders ...string) (string, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	repo, err := r.open()
-	if err != nil {
-		return "", err
-	}
-	known, err := tracked(repo)
-	if err != nil {
-		return "", err
-	}
-	tree, err := repo.Worktree()
-	if err != nil {
-		return "", err
-	}
-	added := 0
-	for _, folder := range folders {
-		err := fs.WalkDir(os.DirFS(r.dir), folder, func(name string, d fs.DirEntry, err error) error {
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
-			if err != nil || !d.Type().IsRegular() || strings.HasPrefix(path.Base(name), ".") {
-				return err
-			}
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if hash, ok := known[name]; ok {
-				now, err := r.hash(name)
-				if err != nil || now == hash {
-					return err
-				}
-			}
-			added++
-			return tree.AddWithOptions(&gogit.AddOptions{Path: name, SkipStatus: true})
-		})
-		if err != nil {
-			return "", fmt.Errorf("add %s to the history: %w", folder, err)
-		}
-	}
-	if added == 0 {
-		return "", nil
-	}
-	who := &object.Signature{Name: "Oxios", Email: "oxios@localhost", When: r.clock.Now()}
-	id, err := tree.Commit(message, &gogit.CommitOptions{Author: who, Committer: who})
-	if err != nil {
-		return "", fmt.Errorf("commit: %w", err)
-	}
-	return id.String(), nil
-}
-
-func (r *Repo) hash(name string) (plumbing.Hash, error) {
-	raw, err := r.Read(name)
-	return plumbing.ComputeHash(plumbing.BlobObject, raw), err
-}
-
-// tracked returns the files of the newest commit.
-func tracked(repo *gogit.Repository) (map[string]plumbing.Hash, error) {
-	known := map[string]plumbing.Hash{}
-	head, err := repo.Head()
-	if errors.Is(err, plumbing.ErrReferenceNotFound) {
-		return known, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	c, err := repo.CommitObject(head.Hash())
-	if err != nil {
-		return nil, err
-	}
-	files, err := c.Files()
-	if err != nil {
-		return nil, err
-	}
-	return known, files.ForEach(func(f *object.File) error {
-		known[f.Name] = f.Hash
-		return nil
-	})
 }
 
 // Log returns the newest commits that changed a file, or any for "".
@@ -280,26 +201,6 @@ func show(repo *gogit.Repository, name, revision string) ([]byte, error) {
 	return raw, errors.Join(err, in.Close())
 }
 
-// Tag names the newest commit.
-func (r *Repo) Tag(name string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	repo, err := r.open()
-	if err != nil {
-		return err
-	}
-	head, err := repo.Head()
-	if err != nil {
-		return err
-	}
-	if _, err := repo.CreateTag(name, head.Hash(), nil); errors.Is(err, gogit.ErrTagExists) {
-		return sys.Errorf(sys.CodeConflict, "The history has a tag %q already.", name)
-	} else if err != nil {
-		return err
-	}
-	return nil
-}
-
 // Restore writes a file that is missing as it was at a revision. One that is
 // there stays.
 func (r *Repo) Restore(name, revision string) error {
@@ -336,18 +237,30 @@ func (r *Repo) Verify(ctx context.Context) (changed []string, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the history of %s: %w", r.dir, err)
 	}
-	known, err := tracked(repo)
-	if err == nil && len(known) == 0 {
+	t, err := r.tip(repo)
+	if err == nil && t.id.IsZero() {
 		err = r.neverCommitted(repo)
 	}
 	if err != nil {
+		return nil, err
+	}
+	root, err := rootOf(repo, t.id)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]plumbing.Hash{}
+	if err := each(repo, root, "", func(path string, i item) {
+		if i.mode == modeFile || i.mode == modeProgram {
+			known[path] = i.id
+		}
+	}); err != nil {
 		return nil, err
 	}
 	for name, hash := range known {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		raw, err := show(repo, name, plumbing.HEAD.String())
+		raw, err := content(repo, plumbing.BlobObject, hash)
 		if err != nil {
 			return nil, err
 		}
