@@ -42,7 +42,7 @@ import { FakeInbox, foundScene, manyEnds } from './inbox';
 import { setFallbacks } from './fallbacks';
 import { FakeTries } from './try';
 import { FakeUndo } from './undo';
-import { FakeAccess } from './access';
+import { FakeAccess, uncontainedScene } from './access';
 import { FakeGrants } from './grants';
 import { FakeLabels } from './taint';
 import { costCalls, limitScene } from './costs';
@@ -142,6 +142,7 @@ export class FakeTransport implements Transport {
 		if (q.get('scene') === 'problem') fake.#troubles();
 		if (q.get('scene') === 'offline') fake.#offline();
 		if (scene === 'limit') limitScene(fake.world);
+		if (scene === 'uncontained') uncontainedScene(fake.world);
 		if (scene === 'found') foundScene(fake.world);
 		if (scene === 'trust') fake.world.config.values.folder = '/home/minji/src/oxios';
 		if (scene === 'ask') askScene(fake.world, q.get('lang') === 'ko' ? 'ko' : 'en');
