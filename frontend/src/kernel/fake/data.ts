@@ -221,6 +221,17 @@ const diffTest = `--- a/parse_test.go
 -  got, err := ParseDates(in)
 +  got, err := ParseDates(in, noon)
 `;
+/** diffLedger is longer than a card is high. */
+const diffLedger = `--- a/ledger.md
++++ b/ledger.md
+@@ -8,3 +8,35 @@
+ ## November
+-Total 1,180,000
++Total 1,284,300
+${Array.from({ length: 26 }, (_, i) => `+| ${String(i + 1).padStart(2, '0')} | Hanaro Mart | ${48_200 + 650 * i} |`).join('\n')}
++
+ See receipts.md.
+`;
 
 const script = `set -eu
 cd ~/Documents/Receipts
@@ -492,7 +503,7 @@ function conversations(w: World, speech: Speech): void {
 			path: '/home/minji/Documents/ledger.md',
 			claim: t.writeSay,
 			agent: 'year-end',
-			diff: `--- a/ledger.md\n+++ b/ledger.md\n@@ -8,4 +8,6 @@\n ## November\n-Total 1,180,000\n+Total 1,284,300\n+Receipts 26\n+\n See receipts.md.\n`,
+			diff: diffLedger,
 		}),
 	);
 
