@@ -142,7 +142,7 @@ export const views = [
 			await session(page, 2);
 			await page.locator('[role=alertdialog] .turns button').nth(1).click();
 			await page.locator('[role=alertdialog] .act button[aria-expanded]').click();
-			await page.locator('[role=alertdialog] .kind').waitFor();
+			await page.locator('[role=alertdialog] div.kind').waitFor();
 			await page.waitForTimeout(200);
 		},
 	},
