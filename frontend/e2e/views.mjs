@@ -137,6 +137,36 @@ export const views = [
 		},
 	},
 	{
+		name: 'approval-kind',
+		go: async (page) => {
+			await session(page, 2);
+			await page.locator('[role=alertdialog] .turns button').nth(1).click();
+			await page.locator('[role=alertdialog] .act button[aria-expanded]').click();
+			await page.locator('[role=alertdialog] div.kind').waitFor();
+			await page.waitForTimeout(200);
+		},
+	},
+	{
+		name: 'tried',
+		go: async (page) => {
+			await session(page, 0);
+			await page.locator('[role=alertdialog] .act button').nth(1).click();
+			await page.locator('.tried li button').first().click();
+			await page.waitForTimeout(200);
+		},
+	},
+	{ name: 'uncontained', scene: 'uncontained', go: (page) => session(page, 0) },
+	{ name: 'uncontained-permissions', scene: 'uncontained', go: settings('permissions') },
+	{
+		name: 'undo',
+		go: async (page) => {
+			await session(page, 3);
+			await page.locator('.files .total button').first().click();
+			await page.locator('dialog[open] li button').first().click();
+			await page.waitForTimeout(200);
+		},
+	},
+	{
 		name: 'finished',
 		go: async (page) => {
 			await session(page, 3);
@@ -265,6 +295,7 @@ export const views = [
 		},
 	},
 	{ name: 'inbox', go: inbox() },
+	{ name: 'inbox-diff', go: inbox(3) },
 	{ name: 'inbox-limit', scene: 'limit', go: inbox(4) },
 	{ name: 'inbox-away', scene: 'offline', go: inbox(4) },
 	{ name: 'inbox-found', scene: 'found', go: inbox() },

@@ -62,11 +62,11 @@ describe('how the chain stands', () => {
 			/^1,004 records\. It begins after record 200: a signed root/,
 		);
 	});
-	it('says where it is broken, and why', () => {
+	it('says where it is broken, why, up to where it is not, and what to do first', () => {
 		const r = { entries: 9, ok: false, first_bad: 1041, problem: 'Cut off.', head: 'ff', last: 1040 };
 		expect(standing({ ...state, checked: r })).toEqual({
 			title: 'Something is wrong at record 1,041',
-			text: 'Cut off.',
+			text: 'Cut off. Up to record 1,040 nothing is wrong. Export it before you do anything else.',
 			bad: true,
 		});
 	});

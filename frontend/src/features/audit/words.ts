@@ -67,7 +67,13 @@ export function standing(s: AuditState): { title: string; text: string; bad: boo
 	if (r && !r.ok) {
 		return {
 			title: r.first_bad ? t.damaged(count(r.first_bad)) : t.apart,
-			text: i18n.either(r.problem, r.problem_ko),
+			text: [
+				i18n.either(r.problem, r.problem_ko),
+				r.first_bad && r.first_bad > 1 ? t.whole(count(r.first_bad - 1)) : '',
+				t.exportFirst,
+			]
+				.filter(Boolean)
+				.join(' '),
 			bad: true,
 		};
 	}

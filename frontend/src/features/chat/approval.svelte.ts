@@ -41,13 +41,13 @@ export class Card {
 	lines = $derived((this.approval.request.command ?? '').split('\n').length);
 	long = $derived(this.lines > LINES);
 	mayApprove = $derived(!this.deciding && (!this.long || this.read));
+	/** outside says that the run has read something that is not the person's own, and that matters for this request. */
+	outside = $derived((this.approval.request.labels ?? []).some((l) => l.untrusted === true));
 	/**
 	 * What leaves the machine cannot be called back, and what came from outside may be somebody else's idea: Deny is then
 	 * the primary answer, and a yes is asked for twice.
 	 */
-	denyFirst = $derived(
-		this.approval.request.network || (this.approval.request.labels ?? []).some((l) => l.untrusted === true),
-	);
+	denyFirst = $derived(this.approval.request.network || this.outside);
 
 	#approvals: Approvals;
 	#now: () => number;

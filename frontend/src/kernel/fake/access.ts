@@ -1,5 +1,6 @@
 import type { KernelError, Permissions, Role, RoleView } from '../api.gen';
 import { Failure } from '../transport';
+import type { World } from './data';
 
 const no = (code: string, message: string, hint = '') => new Failure({ code, message, hint } as KernelError);
 const profiles = ['worker', 'standard', 'operator', 'supervisor'];
@@ -86,4 +87,12 @@ export class FakeAccess {
 		this.#denied = this.#denied.filter((p) => p !== path);
 		return this.all();
 	}
+}
+
+/** uncontainedScene is a machine where nothing holds commands. */
+export function uncontainedScene(w: World): void {
+	w.status.isolation = 0;
+	Object.assign(w.policy, { isolation: 0, problem: 'The kernel of this machine has no Landlock.' });
+	for (const c of w.policy.canaries) Object.assign(c, { held: false, detail: '' });
+	for (const a of w.approvals) Object.assign(a.request, { contained: 0, try: false });
 }

@@ -13,6 +13,8 @@ export const audit = {
 		intact: 'Nothing was changed or removed',
 		unchecked: 'Not verified yet',
 		damaged: (seq: string) => `Something is wrong at record ${seq}`,
+		whole: (seq: string) => `Up to record ${seq} nothing is wrong.`,
+		exportFirst: 'Export it before you do anything else.',
 		apart: 'Something that the record vouches for was changed',
 		records: (last: string, since: string) => `${last} records${since ? ` since ${since}` : ''}.`,
 		pruned: (seq: string) => `It begins after record ${seq}: a signed root stands for what was pruned.`,

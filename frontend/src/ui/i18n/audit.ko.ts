@@ -14,6 +14,8 @@ export const audit: typeof en = {
 		intact: '바뀌거나 없어진 것이 없습니다',
 		unchecked: '아직 검증하지 않았습니다',
 		damaged: (seq) => `${seq}번 기록에 이상이 있습니다`,
+		whole: (seq) => `${seq}번까지는 이상이 없습니다.`,
+		exportFirst: '다른 일을 하기 전에 먼저 내보내십시오.',
 		apart: '기록이 보증하는 것이 바뀌었습니다',
 		records: (last, since) => `${since ? `${since}부터 ` : ''}기록 ${last}개.`,
 		pruned: (seq) => `${seq}번 다음부터 시작합니다. 그 앞은 서명된 뿌리가 대신합니다.`,

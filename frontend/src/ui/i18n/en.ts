@@ -8,6 +8,7 @@ import { inbox } from './inbox.en';
 import { access } from './access.en';
 import { grants } from './grants.en';
 import { vault } from './keys.en';
+import { level } from './level.en';
 import { limits } from './limits.en';
 import { tryOut } from './try.en';
 import { undo } from './undo.en';
@@ -41,6 +42,7 @@ export const en = {
 	undo,
 	...suggest,
 	...quick,
+	...level,
 	...taint,
 	...task,
 	app: {

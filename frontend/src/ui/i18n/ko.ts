@@ -9,6 +9,7 @@ import { inbox } from './inbox.ko';
 import { access } from './access.ko';
 import { grants } from './grants.ko';
 import { vault } from './keys.ko';
+import { level } from './level.ko';
 import { limits } from './limits.ko';
 import { tryOut } from './try.ko';
 import { undo } from './undo.ko';
@@ -35,6 +36,7 @@ export const ko: Dictionary = {
 	undo,
 	...suggest,
 	...quick,
+	...level,
 	...taint,
 	...task,
 	app: {

@@ -7,7 +7,8 @@ export const tryOut = {
 		running: 'Running on a copy of the folder, without a network',
 		stop: 'Stop',
 		title: 'Tried on a copy; nothing has changed yet',
-		ended: (code: number, time: string) => `ended with ${code} after ${time}`,
+		ended: (code: number, time: string) =>
+			code === 0 ? `finished in ${time}` : `failed with exit code ${code} after ${time}`,
 		output: 'Output',
 		silent: 'It said nothing.',
 		network: 'Network',

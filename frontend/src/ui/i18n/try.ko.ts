@@ -6,7 +6,7 @@ export const tryOut: typeof en = {
 		running: '네트워크 없이 폴더의 사본에서 실행하는 중',
 		stop: '멈추기',
 		title: '사본에서 해 보았고, 아직 아무것도 바뀌지 않았습니다',
-		ended: (code, time) => `${time} 뒤 ${code}(으)로 끝남`,
+		ended: (code, time) => (code === 0 ? `${time} 만에 끝남` : `${time} 뒤 실패, 종료 코드 ${code}`),
 		output: '출력',
 		silent: '출력이 없습니다.',
 		network: '네트워크',
