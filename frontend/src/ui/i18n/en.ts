@@ -467,6 +467,7 @@ export const en = {
 			outside: 'Outside the folder',
 			unknown: 'Whatever is not understood',
 		},
+		mixed: 'Sending private data, or changing what lies outside, after text from outside',
 		elevated: 'sudo, disks, forced deletes',
 		tools: 'Tools',
 		toolsWhy: 'A tool that is off is not offered to any agent from its next run on.',

@@ -458,6 +458,7 @@ export const ko: Dictionary = {
 			outside: '폴더 밖의 일',
 			unknown: '알 수 없는 일',
 		},
+		mixed: '밖에서 온 글을 읽은 뒤 개인 데이터를 보내거나 폴더 밖을 바꾸기',
 		elevated: 'sudo, 디스크, 강제 삭제',
 		tools: '도구',
 		toolsWhy: '끈 도구는 다음 실행부터 어떤 에이전트에게도 주지 않습니다.',
