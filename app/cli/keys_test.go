@@ -41,6 +41,23 @@ func TestKeysAreLockedAndOpenedFromStandardInput(t *testing.T) {
 	}
 }
 
+func TestRunAsksForThePassphraseOfLockedKeys(t *testing.T) {
+	t.Parallel()
+	d := setup(t)
+	const words = "four words of mine"
+	d.with(typing{stdin: strings.NewReader(words + "\n")}, "keys", "passphrase", "--stdin").check(t, 0, "set")
+	answer := func(what, typed string, code int) string {
+		t.Helper()
+		r := d.with(typing{terminal: true, stdin: strings.NewReader(typed + "\n")}, "run", "hello")
+		r.check(t, code, what)
+		contains(t, what, r.err, "Passphrase of the keys")
+		return r.err
+	}
+	answer("the right one", words, 0)
+	answer("none, where the model needs no key", "", 0)
+	contains(t, "a wrong one", answer("a wrong one", "something else", exitFailed), "not the passphrase")
+}
+
 func TestImportAsksAndTakesKeysOut(t *testing.T) {
 	t.Parallel()
 	d := setup(t)
