@@ -122,7 +122,10 @@ func (c *command) notOnCopy(ctx context.Context, level sys.Isolation) string {
 	case level < sys.IsolationFull:
 		return fmt.Sprintf("It worked in the folder itself: only at isolation level 3 there is a copy, and this was level %d.", level)
 	}
-	return "It worked in the folder itself: " + sys.AsError(c.noTry(ctx)).Message
+	if err := c.noTry(ctx); err != nil {
+		return "It worked in the folder itself: " + sys.AsError(err).Message
+	}
+	return "" // it was wanted only after this command had begun
 }
 
 // runOnCopy runs a command on a copy and brings what it did into the folder when it

@@ -198,3 +198,36 @@ func TestFolderThatHoldsTooMuchForALookIsWorkedOnAsACopy(t *testing.T) {
 		t.Errorf("got %d, %v", len(list), err)
 	}
 }
+
+func TestCommandThatCannotWorkOnACopyTellsWhy(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	onCopies(t, k)
+	r := runLine(t, k.AgentIn(filepath.Dir(k.Home), "autonomous"), "echo x > beside")
+	if want := "It worked in the folder itself: There can be no copy of"; !strings.Contains(r.Note, want) {
+		t.Errorf("got %q, want %q", r.Note, want)
+	}
+}
+
+func TestCopiesAreWantedWhileACommandWorks(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	contained(t, k)
+	h := k.Agent("autonomous")
+	done := make(chan tryEnd, 1)
+	go func() {
+		res, err := h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "echo > begun; until [ -s go ]; do sleep 0.01; done"})
+		done <- tryEnd{res, err}
+	}()
+	k.Until("the command works", func() bool {
+		_, err := os.Stat(filepath.Join(k.Folder, "begun"))
+		return err == nil
+	})
+	if _, err := k.Person().Infra.SetConfig(t.Context(), "commands_on_copy", "true"); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(k.Folder, "go"), "go")
+	if r := <-done; r.err != nil || r.res.ExitCode != 0 || strings.Contains(r.res.Note, "in the folder itself") {
+		t.Errorf("got %+v, %v", r.res, r.err)
+	}
+}

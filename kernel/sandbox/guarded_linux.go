@@ -27,8 +27,8 @@ const (
 
 // guard closes, inside a folder that can be written, what a person's own
 // programs run or obey later: the hooks and settings of repositories, the start
-// files of shells.
-func (v *view) guard(root, home string) {
+// files of shells. What is masked is not there at all.
+func (v *view) guard(root, home string, masked []string) {
 	info, err := os.Stat(root)
 	if err != nil {
 		return
@@ -49,7 +49,7 @@ func (v *view) guard(root, home string) {
 			v.readOnly(root, filepath.Join(home, name)) // it may be a link to here
 		}
 	}
-	for _, repo := range repositories(root) {
+	for _, repo := range repositories(root, masked) {
 		v.guardRepo(root, repo)
 	}
 }
@@ -113,9 +113,9 @@ func isRepo(dir string) bool {
 }
 
 // repositories returns, below root, the folders in which git keeps repositories
-// and the files that point to one. The search is short: it stands before every
-// command.
-func repositories(root string) []string {
+// and the files that point to one, but none in what is masked. The search is
+// short: it stands before every command.
+func repositories(root string, masked []string) []string {
 	var out []string
 	type place struct {
 		dir   string
@@ -143,6 +143,7 @@ func repositories(root string) []string {
 		for _, e := range entries {
 			p := filepath.Join(at.dir, e.Name())
 			switch {
+			case slices.Contains(masked, p):
 			case e.Name() == ".git" && e.Type()&os.ModeSymlink == 0:
 				out = append(out, p)
 			case !e.IsDir() || at.depth == repoDepth || e.Name() == "node_modules" || e.Name() == ".venv" || e.Name() == "__pycache__":
@@ -186,7 +187,7 @@ func (v *view) guardRepo(root, repo string) {
 	}
 	modules := filepath.Join(repo, "modules")
 	if unix.Access(modules, unix.F_OK) == nil {
-		for _, sub := range repositories(modules) {
+		for _, sub := range repositories(modules, nil) {
 			v.guardRepo(root, sub)
 		}
 	}

@@ -161,7 +161,7 @@ func (r *Runner) view(spec Spec, path string) (*view, error) {
 		v.write = append(v.write, cache)
 	}
 	for _, root := range roots {
-		v.guard(root, home)
+		v.guard(root, home, masked)
 	}
 	v.write = append(v.write, insideTemp, "/dev/shm")
 	return v, nil

@@ -330,7 +330,10 @@ func TestLevel3InTheHomeItselfMakesNoStartFiles(t *testing.T) {
 	home := canonical(t.TempDir())
 	env := []string{"HOME=" + home, "PATH=/usr/bin:/bin"}
 	r, _ := walled(t, Config{Env: func() []string { return env }, CacheDir: filepath.Join(home, ".oxios", "cache")})
-	for _, name := range []string{".oxios/key", ".bashrc", ".config/fish/config.fish", ".config/app", "work/f", ".ssh/config"} {
+	for _, name := range []string{
+		".oxios/key", ".oxios/undo/HEAD", ".oxios/undo/objects/x", ".oxios/undo/refs/x", ".oxios/workspace/.git/HEAD", // repositories of its own, in what is hidden
+		".bashrc", ".config/fish/config.fish", ".config/app", "work/f", ".ssh/config",
+	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o700); err != nil {
 			t.Fatal(err)
 		}
