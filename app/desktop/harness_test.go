@@ -639,6 +639,13 @@ func (p *program) children() []string {
 // gone checks that nothing of the program is left.
 func (p *program) gone() {
 	p.t.Helper()
+	defer func() {
+		for _, left := range p.children() {
+			pid, _, _ := strings.Cut(left, " ")
+			command, _ := os.ReadFile(filepath.Join("/proc", pid, "cmdline"))
+			p.t.Logf("left: %s, %q", left, command)
+		}
+	}()
 	p.until("every process of it has ended", func() bool { return len(p.children()) == 0 })
 	if _, err := os.Stat(filepath.Join(p.home, "run", "oxios.sock")); err == nil {
 		p.t.Error("the socket is still there")
