@@ -157,11 +157,7 @@ func (a *app) quit() {
 		}
 		wails.WindowHide(a.wctx)
 		_ = a.askQuick(handover{End: true}) // where there is none, nothing has to end
-		if a.trayReady.Load() {
-			a.tray.Close()
-		}
-		endLoop(a.wctx)
-		// A dialog has a loop of its own, which this does not end.
+		// A dialog has a loop of its own, which this does not end, and the desktop that shows the tray may hang.
 		time.AfterFunc(quitPatience, func() {
 			select {
 			case <-a.ended:
@@ -171,6 +167,10 @@ func (a *app) quit() {
 				os.Exit(0)
 			}
 		})
+		if a.trayReady.Load() {
+			a.tray.Close()
+		}
+		endLoop(a.wctx)
 	})
 }
 

@@ -135,6 +135,8 @@ func quickWindow(mine *instance, home string, idle time.Duration, d Deps) (code 
 	keepBack()
 	err := wails.Run(q.options())
 	close(q.ended)
+	over := time.AfterFunc(quitPatience, func() { os.Exit(0) }) // it owns nothing that could be left half done
+	defer over.Stop()
 	q.close()
 	if err != nil {
 		return fail(err), false
