@@ -118,7 +118,7 @@ describe('undo', { skip }, () => {
 			.getByText(/runs can no longer be replayed/)
 			.waitFor();
 		await dialog().getByRole('button', { name: 'Free', exact: true }).click();
-		await dialog().waitFor({ state: 'hidden' });
+		await page.getByText(/ freed\.$/).waitFor(); // the buttons rest until then
 		await page.getByRole('button', { name: 'Free now: Undo' }).press('Enter');
 		await dialog().getByText('0 runs with 0 files can no longer be undone').waitFor();
 		await dialog().getByRole('button', { name: 'Cancel' }).click();
