@@ -280,15 +280,22 @@ func (c *command) run(ctx context.Context) (ExecResult, error) {
 		c.meta["isolation"] = int(spec.Level)
 		return ExecResult{JobID: k.commands().add(ctx, c, job, watched), Isolation: spec.Level, Note: watched.why()}, nil
 	}
-	res, err := k.sandbox.Run(ctx, spec)
+	res, err := c.contained(ctx, spec)
+	missed := watched.done(ctx)
+	out := c.result(res, spec)
+	out.note(missed)
+	out.note(c.notOnCopy(ctx, spec.Level))
+	return out, err
+}
+
+// contained runs the command to its end and notes for the audit how.
+func (c *command) contained(ctx context.Context, spec sandbox.Spec) (sandbox.Result, error) {
+	res, err := c.caller.k.sandbox.Run(ctx, spec)
 	c.meta["isolation"] = int(res.Level)
 	if asked := c.asked(); len(asked) > 0 {
 		c.meta["asked"] = asked
 	}
-	missed := watched.done(ctx)
-	out := c.result(res, spec)
-	out.Note = strings.Join(strings.Fields(strings.Join([]string{out.Note, missed, c.notOnCopy(ctx, spec.Level)}, " ")), " ")
-	return out, err
+	return res, err
 }
 
 // sameScripts fails when a file that the command runs was edited since it was
@@ -383,6 +390,9 @@ func (c *command) outside() []string {
 	return out
 }
 
+// note says more of what happened besides.
+func (r *ExecResult) note(text string) { r.Note = strings.TrimSpace(r.Note + " " + text) }
+
 // maxShown is how many bytes of output a result carries.
 const maxShown = 60 << 10
 
@@ -394,7 +404,7 @@ func (c *command) result(res sandbox.Result, spec sandbox.Spec) ExecResult {
 		ExitCode: res.ExitCode, Output: text, Truncated: res.Truncated, Dropped: res.Dropped, DurationMS: res.Duration.Milliseconds(),
 		TimedOut: res.TimedOut, WantsPassword: res.WantsPassword, Isolation: res.Level, Note: c.note(res, spec), Asked: c.asked(),
 	}
-	out.Note = strings.TrimSpace(out.Note + " " + askedText(out.Asked))
+	out.note(askedText(out.Asked))
 	if len(text) > maxShown {
 		out.ReadMore, out.Truncated = k.commands().keep(c.caller, text), true
 		head, tail := cutText(text, maxShown/2), text[len(text)-maxShown/2:]

@@ -50,10 +50,7 @@ func (u *undos) applyTry(ctx context.Context, who sys.Principal, id string, in A
 		return Approval{}, sys.Errorf(sys.CodeConflict, "Since the command was tried, this was changed in the folder: %s. Nothing was applied.", strings.Join(names, ", ")).
 			WithHint("Try it again, or decide without a try.")
 	}
-	moves := movesOf(only(run), sys.NewID(), false, v.Files)
-	for i := range moves {
-		moves[i].TryID = id
-	}
+	moves := triedMoves(run, id, v.Files)
 	// What was shown is done whether or not somebody still waits for it.
 	ctx = context.WithoutCancel(ctx)
 	u.objects.Clearing.RLock()
@@ -180,6 +177,15 @@ func (u *undos) endBack(ctx context.Context, run Run, kept *store.Try, moves []s
 		}
 		return u.k.store.AddFileMarks(tx, marks)
 	})
+}
+
+// triedMoves do in the folder what was tried.
+func triedMoves(run Run, id string, files []UndoFile) []store.UndoMove {
+	moves := movesOf(only(run), sys.NewID(), false, files)
+	for i := range moves {
+		moves[i].TryID = id
+	}
+	return moves
 }
 
 // triedMarks are what a try did, as an undo has it.

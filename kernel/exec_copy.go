@@ -138,17 +138,13 @@ func (c *command) runOnCopy(ctx context.Context, spec sandbox.Spec) (ExecResult,
 	}
 	defer on.Remove()
 	spec.Copy = &on.Copy
-	res, err := k.sandbox.Run(ctx, spec)
-	c.meta["isolation"] = int(res.Level)
-	if asked := c.asked(); len(asked) > 0 {
-		c.meta["asked"] = asked
-	}
+	res, err := c.contained(ctx, spec)
 	out := c.result(res, spec)
 	if err != nil {
 		return out, err
 	}
 	if movedFolder(res) {
-		out.Note = strings.TrimSpace(out.Note + " Here commands work on a copy of the folder, on which a folder that was there before cannot be moved or renamed. With background: true it works in the folder itself; what it changes can be undone only as far as that is said then.")
+		out.note("Here commands work on a copy of the folder, on which a folder that was there before cannot be moved or renamed. With background: true it works in the folder itself; what it changes can be undone only as far as that is said then.")
 	}
 	done, err := k.undos.bring(ctx, c, on)
 	c.meta["copied"] = len(done)
@@ -171,10 +167,7 @@ func (u *undos) bring(ctx context.Context, c *command, on copied) ([]store.FileM
 	run.Folder = on.Folder
 	u.one.Lock()
 	defer u.one.Unlock()
-	kept := &store.Try{ApprovalID: sys.NewID(), RunID: run.ID, State: store.TryApplying, Result: []byte("null")}
-	if step := store.StepFrom(ctx); step != nil {
-		kept.StepID = step.Step().ID
-	}
+	kept := &store.Try{ApprovalID: sys.NewID(), RunID: run.ID, StepID: stepID(ctx), State: store.TryApplying, Result: []byte("null")}
 	moves, err := u.planned(ctx, run, kept, on)
 	if err != nil {
 		return nil, notBrought(err)
@@ -216,10 +209,7 @@ func (u *undos) planned(ctx context.Context, run Run, kept *store.Try, on copied
 	if names := v.inTheWay(); len(names) > 0 {
 		return nil, changedMeanwhile(names)
 	}
-	moves = movesOf(only(run), sys.NewID(), false, v.Files)
-	for i := range moves {
-		moves[i].TryID = kept.ApprovalID
-	}
+	moves = triedMoves(run, kept.ApprovalID, v.Files)
 	if len(moves) == 0 {
 		return nil, nil
 	}

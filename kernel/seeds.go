@@ -174,9 +174,7 @@ func (k *Kernel) freeze(ctx context.Context, run Run, s Seed) error {
 		return err
 	}
 	info := indexed(run, s)
-	if step := store.StepFrom(ctx); step != nil {
-		info.MadeBy = step.Step().ID
-	}
+	info.MadeBy = stepID(ctx)
 	if err := k.store.Write(ctx, func(tx *store.Tx) error { return k.store.InsertSeed(tx, info) }); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"io"
@@ -273,10 +274,7 @@ func (c *command) reads(ctx context.Context) (out Labels, err error) {
 		return nil, err
 	}
 	if c.verdict.Network {
-		own := sys.NewID()
-		if step := store.StepFrom(ctx); step != nil {
-			own = step.Step().ID
-		}
+		own := cmp.Or(stepID(ctx), sys.NewID())
 		text := sys.Say("what `%s` got from the network", sys.Shorten(c.line, 120))
 		out = append(out, store.NewLabel(Label{Origin: store.LabelNetwork, Untrusted: true, Name: sys.Shorten(c.line, 500)}, own, text))
 	}

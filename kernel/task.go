@@ -92,10 +92,7 @@ func (b *beginning) prepare(ctx context.Context) (done func()) {
 	if b.err = b.task.Validate(); b.err != nil {
 		return done
 	}
-	own := ""
-	if step := store.StepFrom(ctx); step != nil {
-		own = step.Step().ID
-	}
+	own := stepID(ctx)
 	if b.seed, b.err = b.begunBefore(ctx, own); b.err != nil || b.seed.ID != "" {
 		return done
 	}

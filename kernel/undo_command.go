@@ -49,10 +49,7 @@ func (u *undos) watch(ctx context.Context, c *command) (*watched, error) {
 	if c.caller.scope.runID == "" || c.verdict.ReadOnly {
 		return nil, nil
 	}
-	w := &watched{u: u, id: sys.NewID(), by: c.caller, folder: realPath(c.caller.scope.folder), unsure: c.background, began: u.k.clock.Now().Truncate(time.Millisecond)}
-	if step := store.StepFrom(ctx); step != nil {
-		w.step = step.Step().ID
-	}
+	w := &watched{u: u, id: sys.NewID(), by: c.caller, folder: realPath(c.caller.scope.folder), unsure: c.background, began: u.k.clock.Now().Truncate(time.Millisecond), step: stepID(ctx)}
 	u.objects.Clearing.RLock()
 	defer u.objects.Clearing.RUnlock()
 	if !u.tooLarge(w.folder) {

@@ -29,6 +29,14 @@ func newUndos(k *Kernel) *undos {
 	return &undos{k: k, objects: undo.At(filepath.Join(k.opts.Home, undoFolder)), indexes: map[string]*undo.Index{}, large: map[string]time.Time{}}
 }
 
+// stepID is the step that a call belongs to, "" for none.
+func stepID(ctx context.Context) string {
+	if step := store.StepFrom(ctx); step != nil {
+		return step.Step().ID
+	}
+	return ""
+}
+
 // undoFolder is where the content lies, in the home.
 const undoFolder = "undo"
 
@@ -50,11 +58,9 @@ func (u *undos) before(ctx context.Context, s scope, p place, root *security.Roo
 	u.objects.Clearing.RLock()
 	defer u.objects.Clearing.RUnlock()
 	mark := func(rel string, before, after undo.State) {
-		m := store.FileMark{RunID: s.runID, Path: filepath.Join(p.root, filepath.FromSlash(rel)), Before: before.String(), After: after.String()}
-		if step := store.StepFrom(ctx); step != nil {
-			m.StepID = step.Step().ID
-		}
-		r.marks = append(r.marks, m)
+		r.marks = append(r.marks, store.FileMark{
+			RunID: s.runID, StepID: stepID(ctx), Path: filepath.Join(p.root, filepath.FromSlash(rel)), Before: before.String(), After: after.String(),
+		})
 	}
 	absent := undo.State{Kind: undo.Absent}
 	var missing []string
