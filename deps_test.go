@@ -28,12 +28,13 @@ var mayImport = map[string][]string{
 	"kernel/demo": nil, // a peer on the wire, never a part of the kernel
 
 	// 2: mechanisms
-	"kernel/event":    {"kernel/sys"},
-	"kernel/store":    {"kernel/sys"},
-	"kernel/git":      {"kernel/sys"},
-	"kernel/llm":      {"kernel/sys"},
-	"kernel/sandbox":  {"kernel/sys"},
-	"kernel/document": {"kernel/sys"},
+	"kernel/event":     {"kernel/sys"},
+	"kernel/store":     {"kernel/sys"},
+	"kernel/git":       {"kernel/sys"},
+	"kernel/llm":       {"kernel/sys"},
+	"kernel/sandbox":   {"kernel/sys"},
+	"kernel/document":  {"kernel/sys"},
+	"kernel/retrieval": nil,
 
 	// 3: subsystems
 	"kernel/security":  ground(),
@@ -41,14 +42,14 @@ var mayImport = map[string][]string{
 	"kernel/limit":     ground(),
 	"kernel/schedule":  ground(),
 	"kernel/awake":     {"kernel/sys"},
-	"kernel/space":     ground(),
+	"kernel/space":     ground("kernel/retrieval"),
 	"kernel/persona":   ground(),
-	"kernel/memory":    ground("kernel/llm"),
+	"kernel/memory":    ground("kernel/llm", "kernel/retrieval"),
 	"kernel/knowledge": ground("kernel/git"),
+	"kernel/web":       ground("kernel/security", "kernel/document"),
 	"kernel/skill":     ground("kernel/git", "kernel/sandbox"),
 	"kernel/mcp":       ground("kernel/sandbox"),
 	"kernel/a2a":       ground(),
-	"kernel/browser":   ground(),
 
 	// 4: running an agent
 	"kernel/ouroboros": {"kernel/sys", "kernel/llm"},
@@ -59,13 +60,13 @@ var mayImport = map[string][]string{
 
 	// 6: the facade
 	"kernel": {
-		"kernel/sys", "kernel/event", "kernel/store", "kernel/git", "kernel/llm", "kernel/sandbox", "kernel/document",
+		"kernel/sys", "kernel/event", "kernel/store", "kernel/git", "kernel/llm", "kernel/sandbox", "kernel/document", "kernel/retrieval", "kernel/web",
 		"kernel/security", "kernel/undo", "kernel/limit", "kernel/schedule", "kernel/awake", "kernel/space", "kernel/persona", "kernel/memory", "kernel/knowledge",
-		"kernel/skill", "kernel/mcp", "kernel/a2a", "kernel/browser", "kernel/ouroboros", "kernel/agent", "kernel/orchestrator",
+		"kernel/skill", "kernel/mcp", "kernel/a2a", "kernel/ouroboros", "kernel/agent", "kernel/orchestrator",
 	},
 
 	// 7: what stands on the facade
-	"kernel/tools":           {"kernel", "kernel/sys", "kernel/agent"},
+	"kernel/tools":           {"kernel", "kernel/sys", "kernel/agent", "kernel/retrieval"},
 	"kernel/kerneltest/disk": {},
 	"kernel/kerneltest":      {"kernel", "kernel/sys", "kernel/agent", "kernel/tools", "kernel/demo"},
 

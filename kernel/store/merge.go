@@ -24,6 +24,7 @@ type MergeReport struct {
 	Runs     int      `json:"runs"`     // added
 	State    Merged   `json:"state"`    // small state: providers, favourites, tools
 	Costs    Merged   `json:"costs"`    // quarters of an hour in the account
+	Memories Merged   `json:"memories"` // what agents remember
 	Differ   []string `json:"differ"`   // the titles of the sessions that differ, at most 20
 }
 
@@ -50,6 +51,7 @@ type MergeOptions struct {
 var mergedTables = []string{
 	"sessions", "messages", "runs", "steps", "queued", "mail", "changes", "approvals", "attachments", "attached", "seeds", "audit", "kv", "spend", "counters", "limits",
 	"file_marks", "undo_moves", "undo_commands", "tries", "grants", "file_labels", "ended_labels",
+	"spaces", "memories", "memory_uses",
 }
 
 // Merge adds what from has and this database lacks, and changes nothing that
@@ -84,9 +86,13 @@ type merge struct {
 	o           MergeOptions
 	report      MergeReport
 	columns     map[string][]string // of each table
+	spaceOf     map[string]string   // the space here, by that there
 }
 
 func (m *merge) all() error {
+	if err := m.spaces(); err != nil {
+		return fmt.Errorf("merge spaces: %w", err)
+	}
 	missing, err := m.missing()
 	if err != nil {
 		return err
@@ -108,13 +114,14 @@ func (m *merge) all() error {
 		change              func(row)
 		count               *int
 	}{
-		{"sessions", "id IN (SELECT value FROM json_each(?1))", "n", nil, &m.report.Sessions.Added},
+		{"sessions", "id IN (SELECT value FROM json_each(?1))", "n", m.inSpace, &m.report.Sessions.Added},
 		// Before the messages that have them. Two conversations may share one, and one of them may be here.
 		{"attachments", "id IN (SELECT attachment_id FROM attached WHERE " + theirs + ")", "id", nil, nil},
 		{"attached", theirs, "session_id", nil, nil},
 		{"messages", theirs, "n", nil, &m.report.Messages},
 		{"runs", theirs, "pid", func(r row) { m.endRun(r, pids) }, &m.report.Runs},
 		{"steps", ofTheirRuns, "run_id, seq", m.endStep, nil},
+		{"memory_uses", ofTheirRuns, "run_id", nil, nil},
 		{"seeds", theirs, "id, version", m.endSeed, nil},
 		{"changes", ofTheirRuns, "rowid", nil, nil},
 		{"queued", theirs, "rowid", nil, nil},
@@ -128,6 +135,9 @@ func (m *merge) all() error {
 		if part.count != nil {
 			*part.count = n
 		}
+	}
+	if err := m.memories(); err != nil {
+		return err
 	}
 	if err := m.state(); err != nil {
 		return fmt.Errorf("merge small state: %w", err)

@@ -31,6 +31,8 @@ type Session struct {
 	Pinned    bool      `json:"pinned"`
 	HeadID    string    `json:"head_id"`   // the run at the end of the branch that it shows; "" without one
 	OriginID  string    `json:"origin_id"` // the conversation that it was branched from; "" for none
+	Space     string    `json:"space"`     // "" is the default one
+	SpaceWhy  string    `json:"space_why"` // why it is in it: person, path, word, topic, or "" when nothing spoke for another
 
 	State   string `json:"state"`             // of the run at its head; idle without one
 	Waiting int    `json:"waiting"`           // pending approvals
@@ -50,6 +52,8 @@ type SessionPatch struct {
 	Role     *string `json:"role,omitempty"`
 	Archived *bool   `json:"archived,omitempty"`
 	Pinned   *bool   `json:"pinned,omitempty"`
+	Space    *string `json:"space,omitempty"`
+	SpaceWhy *string `json:"-"` // the kernel's own word
 }
 
 // SessionQuery selects sessions: pinned ones first, then by their newest
@@ -62,7 +66,7 @@ type SessionQuery struct {
 	ID       string `json:"id"`       // an id or the beginning of one
 }
 
-const sessionColumns = `s.id, s.title, s.summary, s.folder, s.provider, s.model, s.mode, s.role, s.created_at, s.updated_at, s.archived, s.pinned, s.head_id, s.origin_id,
+const sessionColumns = `s.id, s.title, s.summary, s.folder, s.provider, s.model, s.mode, s.role, s.created_at, s.updated_at, s.archived, s.pinned, s.head_id, s.origin_id, s.space, s.space_why,
 	coalesce((SELECT r.state FROM runs r WHERE r.id = s.head_id), 'idle'),
 	(SELECT count(*) FROM approvals a WHERE a.session_id = s.id AND a.state = 'pending'),
 	(SELECT json_group_array(json(r.cost_json)) FROM runs r WHERE r.session_id = s.id AND r.cost_json IS NOT NULL)`
@@ -76,7 +80,7 @@ func scanSession(row scanner, more ...any) (Session, error) {
 	var costs string
 	err := row.Scan(append([]any{
 		&s.ID, &s.Title, &s.Summary, &s.Folder, &s.Provider, &s.Model, &s.Mode, &s.Role, &created, &updated,
-		&s.Archived, &s.Pinned, &s.HeadID, &s.OriginID, &s.State, &s.Waiting, &costs,
+		&s.Archived, &s.Pinned, &s.HeadID, &s.OriginID, &s.Space, &s.SpaceWhy, &s.State, &s.Waiting, &costs,
 	}, more...)...)
 	if err != nil {
 		return Session{}, err
@@ -111,9 +115,9 @@ func (s *Store) InsertSession(tx *Tx, session *Session) error {
 		session.UpdatedAt = session.CreatedAt
 	}
 	session.State = StateIdle
-	_, err := tx.Exec(`INSERT INTO sessions (id, created_at, updated_at, title, summary, folder, provider, model, mode, role, archived, pinned, origin_id)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)`, session.ID, Millis(session.CreatedAt), Millis(session.UpdatedAt), session.Title, session.Summary,
-		session.Folder, session.Provider, session.Model, session.Mode, session.Role, session.Archived, session.Pinned, session.OriginID)
+	_, err := tx.Exec(`INSERT INTO sessions (id, created_at, updated_at, title, summary, folder, provider, model, mode, role, archived, pinned, origin_id, space, space_why)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`, session.ID, Millis(session.CreatedAt), Millis(session.UpdatedAt), session.Title, session.Summary,
+		session.Folder, session.Provider, session.Model, session.Mode, session.Role, session.Archived, session.Pinned, session.OriginID, session.Space, session.SpaceWhy)
 	return err
 }
 
@@ -149,8 +153,8 @@ func (s *Store) UpdateSession(ctx context.Context, id string, p SessionPatch) (S
 	err := s.Write(ctx, func(tx *Tx) error {
 		res, err := tx.Exec(`UPDATE sessions SET title = coalesce(?, title), summary = coalesce(?, summary), folder = coalesce(?, folder),
 			provider = coalesce(?, provider), model = coalesce(?, model), mode = coalesce(?, mode), role = coalesce(?, role),
-			archived = coalesce(?, archived), pinned = coalesce(?, pinned) WHERE id = ? AND discarded_at IS NULL`,
-			p.Title, p.Summary, p.Folder, p.Provider, p.Model, p.Mode, p.Role, p.Archived, p.Pinned, id)
+			archived = coalesce(?, archived), pinned = coalesce(?, pinned), space = coalesce(?, space), space_why = coalesce(?, space_why) WHERE id = ? AND discarded_at IS NULL`,
+			p.Title, p.Summary, p.Folder, p.Provider, p.Model, p.Mode, p.Role, p.Archived, p.Pinned, p.Space, p.SpaceWhy, id)
 		if err := must(res, err, func() error { return errNotFound("session", id) }); err != nil {
 			return err
 		}
@@ -183,6 +187,7 @@ func (s *Store) deleteSession(tx *Tx, id string) error {
 		"DELETE FROM approvals WHERE run_id IN (SELECT id FROM runs WHERE session_id = ?)",
 		"DELETE FROM limits WHERE scope = 'run' AND id IN (SELECT id FROM runs WHERE session_id = ?)",
 		"DELETE FROM seeds WHERE session_id = ?",
+		"DELETE FROM memory_uses WHERE run_id IN (SELECT id FROM runs WHERE session_id = ?)",
 		"DELETE FROM queued WHERE session_id = ?",
 		"DELETE FROM mail WHERE session_id = ?",
 		"DELETE FROM grants WHERE session_id = ?",

@@ -1,0 +1,210 @@
+package memory
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"oxios/kernel/store"
+	"oxios/kernel/sys"
+)
+
+// Patch changes what is not nil.
+type Patch struct {
+	Text   *string
+	Key    *string
+	Pinned *bool
+	Space  *string
+}
+
+// Update changes a memory. A new text makes a new memory, with the same id, and
+// keeps the old one as its history.
+func (ms *Memories) Update(ctx context.Context, id string, p Patch) (m Memory, err error) {
+	err = ms.store.Write(ctx, func(tx *store.Tx) error {
+		old, err := one(tx, "m.id = ?", id)
+		if err != nil {
+			return missing(err, id)
+		}
+		if old.ReplacedBy != "" {
+			return sys.Errorf(sys.CodeConflict, "A newer memory has replaced this one. Nothing was changed.").WithHint("Change the newer one.")
+		}
+		now := ms.clock.Now()
+		n := New{ID: old.ID, Space: old.Space, Kind: old.Kind, Text: old.Text, Key: old.Key, Importance: old.Base, SaidAt: old.SaidAt}
+		for field, value := range map[*string]*string{&n.Text: p.Text, &n.Key: p.Key, &n.Space: p.Space} {
+			if value != nil {
+				*field = *value
+			}
+		}
+		if err := ms.check(&n); err != nil {
+			return err
+		}
+		if n.Key != "" && (n.Key != old.Key || n.Space != old.Space) {
+			other, err := one(tx, "m.space = ? AND m.key = ? AND m.replaced_by = '' AND m.id <> ?", n.Space, n.Key, id)
+			if err == nil {
+				return sys.Errorf(sys.CodeConflict, "Another fact is about %q already: %s", n.Key, sys.Shorten(other.Text, 200)).WithHint("Change that one, or forget it first.")
+			}
+			if !errors.Is(err, sql.ErrNoRows) {
+				return err
+			}
+		}
+		if n.Text != old.Text {
+			if err := ms.keepOld(tx, old, now); err != nil {
+				return err
+			}
+		}
+		pinned := old.Pinned
+		if p.Pinned != nil {
+			pinned = *p.Pinned
+		}
+		source := old.Source
+		if n.Text != old.Text {
+			source = FromPerson // it is their word now, whatever it was made from
+		}
+		_, err = tx.Exec("UPDATE memories SET text = ?, key = ?, space = ?, pinned = ?, source = ?, labels_json = CASE WHEN text = ?1 THEN labels_json END, updated_at = ? WHERE id = ?",
+			n.Text, n.Key, n.Space, pinned, source, store.Millis(now), id)
+		if err != nil {
+			return err
+		}
+		m, err = one(tx, "m.id = ?", id)
+		if err == nil {
+			after := m
+			tx.OnCommit(func() {
+				if after.Space != old.Space {
+					ms.drop(old.Space, id)
+				}
+				ms.put(after)
+			})
+		}
+		return err
+	})
+	return m, err
+}
+
+// keepOld keeps a copy of a memory, as the history of it.
+func (ms *Memories) keepOld(tx *store.Tx, old Memory, now time.Time) error {
+	_, err := tx.Exec(`INSERT INTO memories (id, space, kind, text, key, source, thread, run_id, labels_json, importance, said_at, created_at, updated_at, replaced_by, replaced_at)
+		SELECT ?, space, kind, text, key, source, thread, run_id, labels_json, importance, said_at, created_at, updated_at, id, ? FROM memories WHERE id = ?`,
+		sys.NewID(), store.Millis(now), old.ID)
+	return err
+}
+
+// Forget deletes memories with all that they replaced, and the notes of where
+// they were used. It returns how many it found.
+func (ms *Memories) Forget(ctx context.Context, ids ...string) (gone int, err error) {
+	err = ms.store.Write(ctx, func(tx *store.Tx) error {
+		gone = 0
+		for _, id := range ids {
+			m, err := one(tx, "m.id = ?", id)
+			if errors.Is(err, sql.ErrNoRows) {
+				continue
+			}
+			if err == nil {
+				_, err = tx.Exec("DELETE FROM memory_uses WHERE memory_id IN "+chain, id)
+			}
+			if err == nil {
+				_, err = tx.Exec("DELETE FROM memories WHERE id IN "+chain, id)
+			}
+			if err != nil {
+				return err
+			}
+			gone++
+			tx.OnCommit(func() { ms.drop(m.Space, m.ID) })
+		}
+		return nil
+	})
+	return gone, err
+}
+
+// Used notes that a run was given memories, or looked them up.
+func (ms *Memories) Used(tx *store.Tx, runID string, ids []string, at time.Time) error {
+	for _, id := range ids {
+		if _, err := tx.Exec("INSERT OR IGNORE INTO memory_uses (memory_id, run_id, at) VALUES (?, ?, ?)", id, runID, store.Millis(at)); err != nil {
+			return fmt.Errorf("note that run %s used a memory: %w", runID, err)
+		}
+	}
+	return nil
+}
+
+// Import keeps memories as they came, all of them or none. One whose id is
+// there already is changed to what came. It returns how many were new.
+func (ms *Memories) Import(ctx context.Context, all []New) (added int, err error) {
+	for i := range all {
+		if err := ms.check(&all[i]); err != nil {
+			return 0, fmt.Errorf("memory %d: %w", i+1, err)
+		}
+	}
+	err = ms.store.Write(ctx, func(tx *store.Tx) error {
+		added = 0
+		for _, n := range all {
+			old, err := one(tx, "m.id = ?", n.ID)
+			switch {
+			case errors.Is(err, sql.ErrNoRows):
+				added++
+			case err != nil:
+				return err
+			default:
+				if _, err := tx.Exec("DELETE FROM memories WHERE id = ?", n.ID); err != nil {
+					return err
+				}
+				tx.OnCommit(func() { ms.drop(old.Space, old.ID) })
+			}
+			if _, err := ms.insert(tx, n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return added, err
+}
+
+// Stats says how much is remembered.
+type Stats struct {
+	Memories int            `json:"memories"` // that hold
+	Replaced int            `json:"replaced"` // kept as history
+	Pinned   int            `json:"pinned"`
+	Kinds    map[string]int `json:"kinds"`
+	Spaces   map[string]int `json:"spaces"`
+	Uses     int            `json:"uses"`
+	Loaded   int            `json:"loaded"` // in the index now
+	Embedder string         `json:"embedder"`
+}
+
+// Stats counts the memories of all spaces.
+func (ms *Memories) Stats(ctx context.Context) (s Stats, err error) {
+	s = Stats{Kinds: map[string]int{}, Spaces: map[string]int{}, Loaded: ms.loaded(), Embedder: embedder}
+	err = ms.store.Read(ctx, func(tx *store.Tx) error {
+		rows, err := tx.Query("SELECT space, kind, count(*), sum(pinned) FROM memories WHERE replaced_by = '' GROUP BY space, kind")
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var space, kind string
+			var n, pinned int
+			if err := rows.Scan(&space, &kind, &n, &pinned); err != nil {
+				return err
+			}
+			s.Memories, s.Pinned = s.Memories+n, s.Pinned+pinned
+			s.Kinds[kind] += n
+			s.Spaces[space] += n
+		}
+		if err := rows.Err(); err != nil {
+			return err
+		}
+		return tx.QueryRow("SELECT (SELECT count(*) FROM memories WHERE replaced_by <> ''), (SELECT count(*) FROM memory_uses)").Scan(&s.Replaced, &s.Uses)
+	})
+	return s, err
+}
+
+// Find returns the memories whose id ends in tail.
+func (ms *Memories) Find(ctx context.Context, tail string) (out []Memory, err error) {
+	tail = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(tail)
+	err = ms.store.Read(ctx, func(tx *store.Tx) error {
+		out, err = some(tx, `WHERE m.id LIKE ? ESCAPE '\' LIMIT 10`, "%"+tail)
+		return err
+	})
+	return out, err
+}

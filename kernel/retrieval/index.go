@@ -1,0 +1,202 @@
+// Package retrieval finds texts: memories, notes of tools, whatever is short and
+// many. It is an index in memory, built from what its owner keeps.
+//
+// It promises that a text which was put is found by each of its words from then
+// on and one that was deleted by none; that equal contents give equal rankings, in
+// whichever order they were put; and that it may be used from many goroutines.
+//
+// Texts are ranked by BM25 (Robertson et al.) over [Terms], with the neighbours
+// of a text in its thread as context, and by the likeness of vectors; both are
+// fused.
+package retrieval
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sync"
+)
+
+// Doc is a text to be found.
+type Doc struct {
+	ID     string
+	Text   string
+	Extra  string    // further words that it is found by
+	Thread string    // the conversation that it stands in; "" for none
+	At     int64     // its place in the thread: any numbers that grow
+	Weight float32   // what its score is multiplied by; 0 is 1
+	Vector []float32 // of length 1; nil for none. All of an index have the same dimension.
+}
+
+// Hit is a text that was found.
+type Hit struct {
+	ID    string
+	Score float32 // higher is better; comparable within one search
+	Cover float32 // which share of what was asked for stands in the text itself, 0 to 1, weighed by how rare the words are
+	Like  float32 // the cosine of the vectors, 0 without one
+}
+
+// Query is what to look for.
+type Query struct {
+	Text   string
+	Vector []float32 // of length 1; nil to go by words alone
+	Weight float32   // what the likeness of vectors adds, where finding all words is 1; 0 is as hashed ones are worth
+	K      int       // how many; 10 if 0
+}
+
+// Index holds texts. The zero Index is not usable: see [New].
+type Index struct {
+	mu       sync.RWMutex
+	postings map[string]*posting
+	slots    map[string]int32 // by ID
+	docs     []slot
+	free     []int32
+	threads  threads
+	length   float64 // of all texts together, in terms
+	vectors  vectors
+	scratch  sync.Pool
+}
+
+type slot struct {
+	id         string
+	terms      []string // each once, sorted
+	thread     int32    // its number; 0 for none
+	at         int64
+	prev, next int32 // in the thread; -1 at its ends
+	length     float32
+	weight     float32
+	live       bool
+}
+
+// posting says which texts hold a term, and how often. They are in no order: a
+// place that a deletion freed is filled with the last one.
+type posting struct {
+	docs []int32
+	tf   []float32
+	at   map[int32]int32 // where a text stands, for long lists; nil while a scan is as quick
+}
+
+// longPosting is from which length on a posting knows where its texts stand.
+const longPosting = 64
+
+// New returns an empty index.
+func New() *Index {
+	return &Index{postings: map[string]*posting{}, slots: map[string]int32{}, threads: newThreads()}
+}
+
+// Len returns how many texts there are.
+func (x *Index) Len() int {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return len(x.slots)
+}
+
+// extraWeight is what a word beside the text counts, against one in it.
+const extraWeight = 1.5
+
+// Put adds a text, or replaces the one with its ID.
+func (x *Index) Put(d Doc) {
+	counts := map[string]float32{}
+	length := float32(0)
+	for _, t := range Terms(d.Text) {
+		counts[t]++
+		length++
+	}
+	for _, t := range Terms(d.Extra) {
+		counts[t] += extraWeight
+	}
+	terms := make([]string, 0, len(counts))
+	for t := range counts {
+		terms = append(terms, t)
+	}
+	slices.Sort(terms)
+
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.remove(d.ID)
+	var n int32
+	if last := len(x.free) - 1; last >= 0 {
+		n, x.free = x.free[last], x.free[:last]
+	} else {
+		n = int32(len(x.docs)) //nolint:gosec // two thousand million texts do not fit in memory
+		x.docs = append(x.docs, slot{})
+	}
+	x.docs[n] = slot{id: d.ID, terms: terms, thread: x.threads.number(d.Thread), at: d.At, prev: -1, next: -1, length: length, weight: cmp.Or(d.Weight, 1), live: true}
+	x.slots[d.ID] = n
+	x.length += float64(length)
+	for _, t := range terms {
+		p := x.postings[t]
+		if p == nil {
+			p = &posting{}
+			x.postings[t] = p
+		}
+		p.add(n, counts[t])
+	}
+	x.link(n)
+	x.vectors.put(n, d.Vector)
+}
+
+// Delete takes a text out. It is no error when there is none.
+func (x *Index) Delete(id string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.remove(id)
+}
+
+func (x *Index) remove(id string) {
+	n, ok := x.slots[id]
+	if !ok {
+		return
+	}
+	d := &x.docs[n]
+	for _, t := range d.terms {
+		if p := x.postings[t]; p.remove(n) {
+			delete(x.postings, t)
+		}
+	}
+	x.unlink(n)
+	x.length -= float64(d.length)
+	x.vectors.remove(n)
+	delete(x.slots, id)
+	*d = slot{prev: -1, next: -1}
+	x.free = append(x.free, n)
+}
+
+func (p *posting) add(n int32, tf float32) {
+	if p.at != nil {
+		p.at[n] = int32(len(p.docs)) //nolint:gosec // see Put
+	}
+	p.docs, p.tf = append(p.docs, n), append(p.tf, tf)
+	if p.at == nil && len(p.docs) > longPosting {
+		p.at = make(map[int32]int32, 2*longPosting)
+		for i, d := range p.docs {
+			p.at[d] = int32(i) //nolint:gosec // see Put
+		}
+	}
+}
+
+// remove takes a text out and reports whether none is left.
+func (p *posting) remove(n int32) bool {
+	i := 0
+	if p.at != nil {
+		i = int(p.at[n])
+		delete(p.at, n)
+	} else {
+		i = slices.Index(p.docs, n)
+	}
+	last := len(p.docs) - 1
+	if moved := p.docs[last]; moved != n {
+		p.docs[i], p.tf[i] = moved, p.tf[last]
+		if p.at != nil {
+			p.at[moved] = int32(i) //nolint:gosec // see Put
+		}
+	}
+	p.docs, p.tf = p.docs[:last], p.tf[:last]
+	return last == 0
+}
+
+// idf is how much a term that stands in df of n texts tells; it is never
+// negative.
+func idf(n, df int) float32 {
+	return float32(math.Log(1 + (float64(n)-float64(df)+0.5)/(float64(df)+0.5)))
+}

@@ -1,0 +1,254 @@
+package retrieval
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+)
+
+// The numbers of the ranking, measured on conversations and articles that were
+// asked about in English and in Korean; docs/decisions.md has the figures.
+const (
+	k1 = 0.8  // how soon a term that stands in a text once more tells nothing new
+	b  = 0.35 // how far long texts are held against them
+
+	nextWeight   = 0.45 // what the neighbour of a text in its thread adds to it
+	next2Weight  = 0.35 // and the one behind that
+	threadWeight = 0.6  // and the best text of the thread
+
+	// What the likeness of vectors adds, against all words of the query found.
+	hashWeight = 0.03
+
+	likeFloor = 0.1 // likeness below this is chance
+
+	unknownWeight = 0.35 // what a word that no text holds counts in the share that was found
+
+	// Of many texts, those that rarer terms have found are only ranked by the more
+	// common ones, when they are enough.
+	manyTexts   = 5000
+	enough      = 1000
+	commonShare = 0.02
+)
+
+// scratch is what a search needs and the next one can use again.
+type scratch struct {
+	own     []float32 // the score of each text by its own words
+	cover   []float32
+	touched []int32
+	marked  []bool
+	thread  []float32 // the best of each thread, by its number; 0 is no thread
+	heap    worstFirst
+	found   []int32 // by their vectors
+}
+
+// Search returns the texts that fit a query best, the best first; those that are
+// equal in the order of their IDs.
+func (x *Index) Search(q Query) []Hit {
+	q.K, q.Weight = cmp.Or(q.K, 10), cmp.Or(q.Weight, hashWeight)
+	terms := termsOf(q.Text)
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	s, _ := x.scratch.Get().(*scratch)
+	if s == nil {
+		s = &scratch{}
+	}
+	defer x.scratch.Put(s)
+	s.grow(len(x.docs), len(x.threads.names))
+	defer s.reset(x)
+
+	most := x.byWords(s, terms)
+	x.withNeighbours(s)
+	x.withThreads(s)
+	return x.best(s, most, q)
+}
+
+type queryTerm struct {
+	text  string
+	count float32
+	idf   float32
+	list  *posting
+}
+
+func termsOf(text string) []queryTerm {
+	var out []queryTerm
+	for _, t := range Terms(text) {
+		if i := slices.IndexFunc(out, func(o queryTerm) bool { return o.text == t }); i >= 0 {
+			out[i].count++
+		} else {
+			out = append(out, queryTerm{text: t, count: 1})
+		}
+	}
+	return out
+}
+
+// share is the part of what was asked for that the words found make up.
+type share struct {
+	score float32 // the most that a text could score
+	all   float32 // what all words together weigh
+}
+
+// byWords scores the texts by their own words.
+func (x *Index) byWords(s *scratch, terms []queryTerm) share {
+	var most share
+	n := len(x.slots)
+	if n == 0 {
+		return most
+	}
+	for i := range terms {
+		t := &terms[i]
+		t.list = x.postings[t.text]
+		if t.list == nil {
+			most.all += unknownWeight * idf(n, 0)
+			continue
+		}
+		t.idf = idf(n, len(t.list.docs))
+		most.score += t.idf * (k1 + 1)
+		most.all += t.idf
+	}
+	slices.SortFunc(terms, func(a, c queryTerm) int { return cmp.Or(cmp.Compare(c.idf, a.idf), cmp.Compare(a.text, c.text)) })
+	average := float32(x.length / float64(n))
+	scale := float32(0)
+	if average > 0 {
+		scale = k1 * b / average
+	}
+	for _, t := range terms {
+		if t.list == nil {
+			continue
+		}
+		onlyKnown := n > manyTexts && len(t.list.docs) > int(commonShare*float64(n)) && len(s.touched) > enough
+		full := t.idf * (k1 + 1)
+		for i, d := range t.list.docs {
+			if !s.marked[d] {
+				if onlyKnown {
+					continue
+				}
+				s.marked[d] = true
+				s.touched = append(s.touched, d)
+			}
+			tf := t.list.tf[i]
+			s.own[d] += full * tf / (tf + k1*(1-b) + scale*x.docs[d].length)
+			s.cover[d] += t.idf
+		}
+	}
+	return most
+}
+
+// withNeighbours adds to each text what those around it in its thread score: a
+// turn is often about what the one before it named.
+func (x *Index) withNeighbours(s *scratch) {
+	known := len(s.touched)
+	for _, d := range s.touched[:known] {
+		for _, n := range [...]int32{x.docs[d].prev, x.docs[d].next} {
+			if n >= 0 && !s.marked[n] {
+				s.marked[n] = true
+				s.touched = append(s.touched, n)
+			}
+		}
+	}
+}
+
+// withThreads finds the best score of each thread.
+func (x *Index) withThreads(s *scratch) {
+	for _, n := range s.touched {
+		if t := x.docs[n].thread; t > 0 {
+			s.thread[t] = max(s.thread[t], s.own[n])
+		}
+	}
+}
+
+// wordsOf is the score of a text by its words and those around it.
+func (x *Index) wordsOf(s *scratch, n int32) float32 {
+	sum := s.own[n] + threadWeight*s.thread[x.docs[n].thread]
+	if p := x.docs[n].prev; p >= 0 {
+		sum += nextWeight * s.own[p]
+		if pp := x.docs[p].prev; pp >= 0 {
+			sum += next2Weight * s.own[pp]
+		}
+	}
+	if p := x.docs[n].next; p >= 0 {
+		sum += nextWeight * s.own[p]
+		if pp := x.docs[p].next; pp >= 0 {
+			sum += next2Weight * s.own[pp]
+		}
+	}
+	return sum
+}
+
+// best takes the k best: of those that score most by words, and of those whose
+// vectors are nearest.
+func (x *Index) best(s *scratch, most share, q Query) []Hit {
+	h := s.heap[:0]
+	for _, n := range s.touched {
+		c := candidate{score: x.wordsOf(s, n) * x.docs[n].weight, n: n}
+		switch {
+		case c.score <= 0:
+		case len(h) < max(4*q.K, 64):
+			heap.Push(&h, c)
+		case c.before(h[0], x):
+			h[0] = c
+			heap.Fix(&h, 0)
+		}
+	}
+	s.found = x.vectors.nearest(q.Vector, max(2*q.K, 32), s.found[:0])
+	for _, n := range s.found {
+		if !slices.ContainsFunc(h, func(c candidate) bool { return c.n == n }) {
+			h = append(h, candidate{n: n, score: x.wordsOf(s, n) * x.docs[n].weight})
+		}
+	}
+	s.heap = h
+	out := make([]Hit, 0, len(h))
+	for _, c := range h {
+		hit := Hit{ID: x.docs[c.n].id, Like: x.vectors.like(c.n, q.Vector)}
+		if most.score > 0 {
+			hit.Score = c.score / most.score
+		}
+		if most.all > 0 {
+			hit.Cover = min(1, s.cover[c.n]/most.all)
+		}
+		if hit.Like > likeFloor {
+			hit.Score += q.Weight * hit.Like * x.docs[c.n].weight
+		}
+		if hit.Score > 0 {
+			out = append(out, hit)
+		}
+	}
+	slices.SortFunc(out, func(a, c Hit) int { return cmp.Or(cmp.Compare(c.Score, a.Score), cmp.Compare(a.ID, c.ID)) })
+	return out[:min(q.K, len(out))]
+}
+
+// candidate is a text with its score by words.
+type candidate struct {
+	score float32
+	n     int32
+}
+
+func (c candidate) before(o candidate, x *Index) bool {
+	return c.score > o.score || c.score == o.score && x.docs[c.n].id < x.docs[o.n].id
+}
+
+// worstFirst is a heap of candidates. Which of two that are equal goes first
+// does not matter here: [Index.best] sorts.
+type worstFirst []candidate
+
+func (h worstFirst) Len() int           { return len(h) }
+func (h worstFirst) Less(i, j int) bool { return h[i].score < h[j].score }
+func (h worstFirst) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *worstFirst) Push(v any)        { *h = append(*h, v.(candidate)) }
+func (h *worstFirst) Pop() any          { panic("a search never takes one out") }
+
+func (s *scratch) grow(docs, threads int) {
+	if len(s.own) < docs {
+		docs += docs / 8
+		s.own, s.cover, s.marked = make([]float32, docs), make([]float32, docs), make([]bool, docs)
+	}
+	if len(s.thread) < threads {
+		s.thread = make([]float32, threads+threads/8)
+	}
+}
+
+func (s *scratch) reset(x *Index) {
+	for _, n := range s.touched {
+		s.own[n], s.cover[n], s.marked[n], s.thread[x.docs[n].thread] = 0, 0, false, 0
+	}
+	s.touched = s.touched[:0]
+}

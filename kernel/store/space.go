@@ -1,0 +1,116 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"time"
+
+	"oxios/kernel/sys"
+)
+
+// Space is a context of work: conversations, a folder, memories. The default
+// space has no row; its id is "".
+type Space struct {
+	ID           string     `json:"id"`
+	Name         string     `json:"name"` // unique, whatever its case
+	Emoji        string     `json:"emoji"`
+	Folder       string     `json:"folder"` // that its conversations work in; "" for its own in the home
+	Words        []string   `json:"words"`  // tags and key words
+	Paths        []string   `json:"paths"`  // folders that belong to it
+	Instructions string     `json:"instructions"`
+	Provider     string     `json:"provider"`
+	Model        string     `json:"model"`
+	Mode         string     `json:"mode"`
+	CreatedAt    time.Time  `json:"created_at"`
+	UpdatedAt    time.Time  `json:"updated_at"`
+	UsedAt       time.Time  `json:"used_at"` // of its newest message
+	ArchivedAt   *time.Time `json:"archived_at,omitempty"`
+
+	Sessions int `json:"sessions"` // conversations in it
+	Memories int `json:"memories"` // that hold
+}
+
+const spaceColumns = `s.id, s.name, s.emoji, s.folder, s.words, s.paths, s.instructions, s.provider, s.model, s.mode, s.created_at, s.updated_at, s.used_at, s.archived_at,
+	(SELECT count(*) FROM sessions c WHERE c.space = s.id AND c.discarded_at IS NULL), (SELECT count(*) FROM memories m WHERE m.space = s.id AND m.replaced_by = '')`
+
+func scanSpace(row scanner) (Space, error) {
+	var s Space
+	var words, paths string
+	var created, updated, used int64
+	var archived sql.NullInt64
+	err := row.Scan(&s.ID, &s.Name, &s.Emoji, &s.Folder, &words, &paths, &s.Instructions, &s.Provider, &s.Model, &s.Mode, &created, &updated, &used, &archived, &s.Sessions, &s.Memories)
+	if err != nil {
+		return Space{}, err
+	}
+	s.Words, s.Paths = lines(words), lines(paths)
+	s.CreatedAt, s.UpdatedAt, s.UsedAt = FromMillis(created), FromMillis(updated), FromMillis(used)
+	if archived.Valid {
+		at := FromMillis(archived.Int64)
+		s.ArchivedAt = &at
+	}
+	return s, nil
+}
+
+func lines(s string) []string {
+	if s == "" {
+		return []string{}
+	}
+	return strings.Split(s, "\n")
+}
+
+// InsertSpace saves a new space, with an id and times where it has none. A name
+// that is taken gives conflict.
+func (s *Store) InsertSpace(tx *Tx, space *Space) error {
+	if space.ID == "" {
+		space.ID = sys.NewID()
+	}
+	if space.CreatedAt.IsZero() {
+		space.CreatedAt = s.now()
+	}
+	space.UpdatedAt = s.now()
+	if space.UsedAt.IsZero() {
+		space.UsedAt = space.CreatedAt
+	}
+	if other, ok, err := s.SpaceNamed(tx, space.Name); err != nil || ok {
+		if err != nil {
+			return err
+		}
+		return sys.Errorf(sys.CodeConflict, "There is a space %q already. Nothing was changed.", other.Name).WithHint("Choose another name, or use that space.")
+	}
+	_, err := tx.Exec(`INSERT INTO spaces (id, name, emoji, folder, words, paths, instructions, provider, model, mode, created_at, updated_at, used_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		space.ID, space.Name, space.Emoji, space.Folder, strings.Join(space.Words, "\n"), strings.Join(space.Paths, "\n"), space.Instructions, space.Provider, space.Model, space.Mode,
+		Millis(space.CreatedAt), Millis(space.UpdatedAt), Millis(space.UsedAt))
+	return err
+}
+
+// SpaceNamed returns the space with this name, archived or not.
+func (s *Store) SpaceNamed(tx *Tx, name string) (Space, bool, error) {
+	space, err := scanSpace(tx.QueryRow("SELECT "+spaceColumns+" FROM spaces s WHERE s.name = ? COLLATE NOCASE", name))
+	if errors.Is(err, sql.ErrNoRows) {
+		return Space{}, false, nil
+	}
+	return space, err == nil, err
+}
+
+// Spaces returns all spaces, archived ones too, the one that was used last first.
+func (s *Store) Spaces(ctx context.Context) (all []Space, err error) {
+	err = s.Read(ctx, func(tx *Tx) error {
+		rows, err := tx.Query("SELECT " + spaceColumns + " FROM spaces s ORDER BY s.used_at DESC, s.n DESC")
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		all = []Space{}
+		for rows.Next() {
+			space, err := scanSpace(rows)
+			if err != nil {
+				return err
+			}
+			all = append(all, space)
+		}
+		return rows.Err()
+	})
+	return all, err
+}
