@@ -265,7 +265,13 @@ func (a *AgentsAPI) Run(ctx context.Context, id string) (RunView, error) {
 		if err != nil {
 			return RunView{}, err
 		}
-		return a.k.runView(ctx, r, steps, true)
+		v, err := a.k.runView(ctx, r, steps, true)
+		if err != nil {
+			return v, err
+		}
+		uses, err := a.k.memories.CountUses(ctx, []string{r.ID})
+		v.Memories = uses[r.ID]
+		return v, err
 	})
 }
 

@@ -35,6 +35,7 @@ type RestoreReport struct {
 	Runs     int          `json:"runs"`     // added
 	Files    Merged       `json:"files"`
 	Settings Merged       `json:"settings"` // that are not in config.toml
+	Memories Merged       `json:"memories"` // what agents remember
 	Costs    Merged       `json:"costs"`    // quarters of an hour in the account
 	Differ   []string     `json:"differ"`   // what was kept: titles of conversations, then paths; at most 20 of each
 	Archive  string       `json:"archive"`  // the file in the home that now holds the backup's audit chain; "" when this home's has it
@@ -44,7 +45,7 @@ type RestoreReport struct {
 
 // added reports whether anything came in.
 func (r RestoreReport) added() bool {
-	return r.Sessions.Added+r.Files.Added+r.Settings.Added+r.Costs.Added > 0 || r.Archive != ""
+	return r.Sessions.Added+r.Files.Added+r.Settings.Added+r.Costs.Added+r.Memories.Added > 0 || r.Archive != ""
 }
 
 // Restore adds what a backup has and this home lacks, and changes nothing that
@@ -72,6 +73,9 @@ func (a *InfraAPI) Restore(ctx context.Context, in RestoreInput) (RestoreReport,
 		}
 		r.Took = time.Since(began).Milliseconds()
 		if !in.Try && r.added() {
+			if err := a.k.memories.Rebuild(ctx); err != nil {
+				return RestoreReport{}, err
+			}
 			a.k.announceRestore(r)
 		}
 		return r, nil
@@ -172,7 +176,7 @@ func (k *Kernel) bring(ctx context.Context, m manifest, from *store.Store, dir s
 }
 
 func (r *RestoreReport) take(m store.MergeReport) {
-	r.Sessions, r.Messages, r.Runs, r.Settings, r.Costs = m.Sessions, m.Messages, m.Runs, m.State, m.Costs
+	r.Sessions, r.Messages, r.Runs, r.Settings, r.Costs, r.Memories = m.Sessions, m.Messages, m.Runs, m.State, m.Costs, m.Memories
 	r.Differ = slices.Concat(m.Differ, r.Differ)
 }
 

@@ -58,6 +58,7 @@ type Config struct {
 	QuickHotkey        bool             `toml:"quick_hotkey" json:"quick_hotkey" default:"true" doc:"Keys open the quick prompt, where the system lets Oxios hold keys."`
 	QuickKeys          string           `toml:"quick_keys" json:"quick_keys" default:"Ctrl+Alt+Space" doc:"The keys that open the quick prompt."`
 	KeepAwake          bool             `toml:"keep_awake" json:"keep_awake" default:"true" doc:"The computer does not go to sleep by itself while agents work."`
+	Memory             bool             `toml:"memory" json:"memory" default:"true" doc:"Agents are given what Oxios remembers and that may matter to a message; what they look up themselves is not meant."`
 	UndoDays           int              `toml:"undo_days" json:"undo_days" default:"30" min:"1" max:"3650" doc:"Days for which what a run did to files can be undone."`
 	UndoFileMB         int              `toml:"undo_file_mb" json:"undo_file_mb" default:"10" min:"1" max:"1000" doc:"Size in MB above which what a command does to a file cannot be undone; file tools have no such limit."`
 	CommandsOnCopy     bool             `toml:"commands_on_copy" json:"commands_on_copy" doc:"Commands work on a copy of their folder where isolation level 3 has one, and what they did is brought into the folder when they end: exactly that can be undone, whatever else happens in the folder meanwhile. It takes longer. Without it they do so only where the folder holds too much to be looked at before and after."`

@@ -14,6 +14,8 @@ type Handle struct {
 	Agents   *AgentsAPI   // runs
 	Security *SecurityAPI // approvals, policy, tools, audit
 	Exec     *ExecAPI     // files and commands
+	Memory   *MemoryAPI   // what agents remember
+	Space    *SpaceAPI    // contexts of work
 	A2A      *A2AAPI      // cards of agents, and what they say to each other
 	Infra    *InfraAPI    // events, configuration, models, health
 }
@@ -29,6 +31,12 @@ type SecurityAPI struct{ *caller }
 
 // ExecAPI holds the calls that touch files and run commands.
 type ExecAPI struct{ *caller }
+
+// MemoryAPI holds the calls about what agents remember.
+type MemoryAPI struct{ *caller }
+
+// SpaceAPI holds the calls about the contexts of work.
+type SpaceAPI struct{ *caller }
 
 // A2AAPI holds the calls about the cards of agents and the messages between
 // them.
@@ -54,6 +62,7 @@ type scope struct {
 	folder           string // absolute
 	mode             security.Mode
 	agent            string // the run's name
+	space            string // of the conversation; "" is the default one
 }
 
 // As returns the kernel as p sees it. An agent's Handle works in the folder and
@@ -89,5 +98,5 @@ func (h *Handle) In(folder string) *Handle {
 func (h *Handle) Principal() sys.Principal { return h.Exec.who }
 
 func handleOf(c *caller) *Handle {
-	return &Handle{State: &StateAPI{c}, Agents: &AgentsAPI{c}, Security: &SecurityAPI{c}, Exec: &ExecAPI{c}, A2A: &A2AAPI{c}, Infra: &InfraAPI{c}}
+	return &Handle{State: &StateAPI{c}, Agents: &AgentsAPI{c}, Security: &SecurityAPI{c}, Exec: &ExecAPI{c}, Memory: &MemoryAPI{c}, Space: &SpaceAPI{c}, A2A: &A2AAPI{c}, Infra: &InfraAPI{c}}
 }

@@ -18,6 +18,7 @@ import (
 	"oxios/kernel/event"
 	"oxios/kernel/git"
 	"oxios/kernel/limit"
+	"oxios/kernel/memory"
 	"oxios/kernel/sandbox"
 	"oxios/kernel/security"
 	"oxios/kernel/store"
@@ -110,6 +111,7 @@ type Kernel struct {
 	unwritten  *unwritten
 	names      names // in the folder that somebody mentions files of
 	attached   *attachments
+	memories   *memory.Memories
 	workspace  *git.Repo // seeds and evaluations
 	guardian   guardian
 
@@ -160,6 +162,7 @@ func (k *Kernel) Run(ctx context.Context) error {
 	g.Go(func() error { return k.readEnv(ctx) })
 	g.Go(func() error { return k.tendAttachments(ctx) })
 	g.Go(func() error { return k.undos.tend(ctx) })
+	g.Go(func() error { return k.restMemory(ctx) })
 	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}

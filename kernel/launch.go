@@ -243,7 +243,11 @@ func (k *Kernel) launch(run Run, steps []store.Step) error {
 	if err != nil {
 		return err
 	}
-	k.runs.enter(run, mode, task, labels)
+	session, err := k.store.Session(k.background, run.SessionID)
+	if err != nil {
+		return err
+	}
+	k.runs.enter(run, session.Space, mode, task, labels)
 	if err := k.register(k.background, run); err != nil {
 		k.runs.leave(run.ID)
 		return err
@@ -423,6 +427,10 @@ func (k *Kernel) spec(ctx context.Context, run Run, steps []store.Step) (agent.S
 	if err != nil {
 		return agent.Spec{}, err
 	}
+	memories, err := k.recall(ctx, h.Exec.caller, run, len(steps) > 0)
+	if err != nil {
+		return agent.Spec{}, err
+	}
 	cfg := k.config.get()
 	return agent.Spec{
 		Run: run, Model: &guardedModel{
@@ -430,7 +438,7 @@ func (k *Kernel) spec(ctx context.Context, run Run, steps []store.Step) (agent.S
 			patient: run.Via != viaTerminal, parks: run.Via != viaTerminal,
 		}, Toolset: tools, History: history, Earlier: earlier, Steps: steps, Say: say,
 		System: agent.Prompt(agent.PromptInput{
-			Now: k.clock.Now().In(time.Local), OS: runtime.GOOS, Folder: run.Folder, Mode: run.Mode, Toolset: tools, Instructions: run.Instructions, Agents: run.Agents,
+			Now: k.clock.Now().In(time.Local), OS: runtime.GOOS, Folder: run.Folder, Mode: run.Mode, Toolset: tools, Instructions: run.Instructions, Agents: run.Agents, Memories: memories,
 		}),
 		ContextLength: chosen.contextLength, MaxTurns: cfg.MaxToolCalls, MaxConcurrent: cfg.MaxToolConcurrency, Demo: chosen.demo,
 		Started: func() { k.retellSession(k.background, run.SessionID) },
@@ -492,7 +500,7 @@ func (k *Kernel) Adopt(folder, mode string) (*Handle, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.runs.enter(run, m, orchestrator.New(k.clock, nil), nil)
+	k.runs.enter(run, "", m, orchestrator.New(k.clock, nil), nil)
 	if err := k.register(ctx, run); err != nil {
 		return nil, err
 	}

@@ -98,13 +98,13 @@ func newRuns(cfg Config, overloaded func() bool) *runs {
 func (r *runs) task(id string) *orchestrator.Task { return r.of(id).task }
 
 // enter makes a run known, leave forgets it.
-func (r *runs) enter(run Run, mode security.Mode, task *orchestrator.Task, labels Labels) {
+func (r *runs) enter(run Run, space string, mode security.Mode, task *orchestrator.Task, labels Labels) {
 	own := &gate{open: closedChan()}
 	own.set(run.Paused)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.live[run.ID] = &liveRun{profile: run.Profile, role: rulesOf(run), parent: run.ParentID, gate: own, task: task, labels: labels, scope: scope{
-		runID: run.ID, sessionID: run.SessionID, folder: run.Folder, mode: mode, agent: run.Name,
+		runID: run.ID, sessionID: run.SessionID, folder: run.Folder, mode: mode, agent: run.Name, space: space,
 	}}
 }
 

@@ -54,6 +54,7 @@ type ToolInfo struct {
 	On            bool   `json:"on"`
 
 	Calls []string `json:"-"` // the system calls that it is for
+	Terms string   `json:"-"` // further words that it is found by
 }
 
 // Approvals lists requests and what became of them, the newest first.

@@ -43,6 +43,8 @@ type RunView struct {
 	Changes []ChangeSummary `json:"changes"`
 	Undo    *UndoState      `json:"undo,omitempty"` // null for a run that changed no file
 
+	Memories int `json:"memories,omitempty"` // how many it was given or looked up
+
 	// In a conversation: the runs that stand at this place, itself included, the
 	// oldest first; where it stands among them, from 0; and whether its message
 	// is another than that of the first.
@@ -103,11 +105,16 @@ func (k *Kernel) sessionView(ctx context.Context, id string, whole bool) (Sessio
 	if err != nil {
 		return v, err
 	}
+	uses, err := k.memories.CountUses(ctx, ids)
+	if err != nil {
+		return v, err
+	}
 	for _, r := range runs {
 		rv, err := k.runView(ctx, k.unwritten.over(r), steps[r.ID], changed[r.ID])
 		if err != nil {
 			return v, err
 		}
+		rv.Memories = uses[r.ID]
 		if all := tree.Siblings(r); len(all) > 1 {
 			first, _ := tree.Run(all[0])
 			rv.Siblings, rv.Sibling, rv.Edited = all, slices.Index(all, r.ID), first.Text != r.Text

@@ -46,6 +46,7 @@ var syscalls = table(
 	Syscall{Name: "agents.message", Domain: security.DomainAgents, Rights: security.W, Audit: security.ActionOther, Again: true},
 	Syscall{Name: "agents.pauseRun", Domain: security.DomainAgents, Rights: security.X, Audit: security.ActionConfigChange, Again: true},
 	Syscall{Name: "agents.pause", Domain: security.DomainAgents, Rights: security.X, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
+	Syscall{Name: "agents.prompt", Domain: security.DomainAgents, Rights: security.R, Person: true},
 	Syscall{Name: "agents.queued", Domain: security.DomainAgents, Rights: security.R},
 	Syscall{Name: "agents.unqueue", Domain: security.DomainAgents, Rights: security.W, Person: true},
 	Syscall{Name: "agents.inbox", Domain: security.DomainAgents, Rights: security.R, Person: true},
@@ -109,6 +110,19 @@ var syscalls = table(
 	Syscall{Name: "exec.folder", Domain: security.DomainExec, Rights: security.R, Person: true},
 	Syscall{Name: "exec.instructions", Domain: security.DomainExec, Rights: security.R, Person: true},
 	Syscall{Name: "exec.mentions", Domain: security.DomainExec, Rights: security.R, Person: true},
+
+	Syscall{Name: "memory.list", Domain: security.DomainMemory, Rights: security.R},
+	Syscall{Name: "memory.get", Domain: security.DomainMemory, Rights: security.R},
+	Syscall{Name: "memory.search", Domain: security.DomainMemory, Rights: security.R},
+	Syscall{Name: "memory.searchMany", Domain: security.DomainMemory, Rights: security.R, Person: true},
+	Syscall{Name: "memory.remember", Domain: security.DomainMemory, Rights: security.W, Audit: security.ActionToolCall, Again: true, Sink: security.SinkTask},
+	Syscall{Name: "memory.update", Domain: security.DomainMemory, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
+	Syscall{Name: "memory.forget", Domain: security.DomainMemory, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
+	Syscall{Name: "memory.stats", Domain: security.DomainMemory, Rights: security.R},
+	Syscall{Name: "memory.rebuild", Domain: security.DomainMemory, Rights: security.R, Person: true},
+	Syscall{Name: "memory.import", Domain: security.DomainMemory, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
+
+	Syscall{Name: "space.list", Domain: security.DomainSpace, Rights: security.R},
 
 	Syscall{Name: "a2a.cards", Domain: security.DomainA2A, Rights: security.R},
 	Syscall{Name: "a2a.query", Domain: security.DomainA2A, Rights: security.R},

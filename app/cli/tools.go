@@ -10,7 +10,7 @@ import (
 
 func (c *console) toolsCommand() *cobra.Command {
 	return c.group("tools", "What agents can use", "에이전트가 쓸 수 있는 도구",
-		c.toolsList(),
+		c.toolsList(), c.toolsFind(),
 		c.toolsSet("on", "Let agents use a tool, from their next run on", "다음 실행부터 도구를 쓰게 합니다", true),
 		c.toolsSet("off", "Keep a tool from agents, from their next run on", "다음 실행부터 도구를 못 쓰게 합니다", false))
 }

@@ -31,6 +31,8 @@ func Bindings(ctx func() context.Context, handle func() (*remote.Handle, error))
 		&Agents{b},
 		&Security{b},
 		&Exec{b},
+		&Memory{b},
+		&Space{b},
 		&A2A{b},
 		&Infra{b},
 	}
@@ -200,6 +202,11 @@ func (a *Agents) MarkSeen(args string) (string, error) {
 // ClearInbox takes [].
 func (a *Agents) ClearInbox(args string) (string, error) {
 	return a.b.call("agents.clearInbox", args)
+}
+
+// Prompt takes [m].
+func (a *Agents) Prompt(args string) (string, error) {
+	return a.b.call("agents.prompt", args)
 }
 
 // Replay takes [q].
@@ -486,6 +493,67 @@ func (a *Exec) Write(args string) (string, error) {
 // Edit takes [in].
 func (a *Exec) Edit(args string) (string, error) {
 	return a.b.call("exec.edit", args)
+}
+
+// Memory binds remote.MemoryAPI.
+type Memory struct{ b bound }
+
+// List takes [q].
+func (a *Memory) List(args string) (string, error) {
+	return a.b.call("memory.list", args)
+}
+
+// Get takes [id].
+func (a *Memory) Get(args string) (string, error) {
+	return a.b.call("memory.get", args)
+}
+
+// Search takes [s].
+func (a *Memory) Search(args string) (string, error) {
+	return a.b.call("memory.search", args)
+}
+
+// SearchMany takes [all].
+func (a *Memory) SearchMany(args string) (string, error) {
+	return a.b.call("memory.searchMany", args)
+}
+
+// Remember takes [in].
+func (a *Memory) Remember(args string) (string, error) {
+	return a.b.call("memory.remember", args)
+}
+
+// Update takes [id, p].
+func (a *Memory) Update(args string) (string, error) {
+	return a.b.call("memory.update", args)
+}
+
+// Forget takes [ids].
+func (a *Memory) Forget(args string) (string, error) {
+	return a.b.call("memory.forget", args)
+}
+
+// Stats takes [].
+func (a *Memory) Stats(args string) (string, error) {
+	return a.b.call("memory.stats", args)
+}
+
+// Rebuild takes [].
+func (a *Memory) Rebuild(args string) (string, error) {
+	return a.b.call("memory.rebuild", args)
+}
+
+// Import takes [all].
+func (a *Memory) Import(args string) (string, error) {
+	return a.b.call("memory.import", args)
+}
+
+// Space binds remote.SpaceAPI.
+type Space struct{ b bound }
+
+// List takes [].
+func (a *Space) List(args string) (string, error) {
+	return a.b.call("space.list", args)
 }
 
 // A2A binds remote.A2AAPI.

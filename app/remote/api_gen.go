@@ -16,6 +16,8 @@ type Handle struct {
 	Agents   AgentsAPI
 	Security SecurityAPI
 	Exec     ExecAPI
+	Memory   MemoryAPI
+	Space    SpaceAPI
 	A2A      A2AAPI
 	Infra    InfraAPI
 }
@@ -136,6 +138,9 @@ type AgentsAPI interface {
 	// ClearInbox takes the finished runs out of the inbox, and returns their ids.
 	// What failed and what waits stays.
 	ClearInbox(ctx context.Context) ([]string, error)
+	// Prompt returns the exact prompt that a message would get, without sending it:
+	// nothing is begun, and no memory counts as used.
+	Prompt(ctx context.Context, m kernel.Submit) (kernel.PromptView, error)
 	// Replay runs the loop of an ended run again, from its journal: the model's
 	// answers and the tools' results come from there, so that nothing is asked,
 	// paid or done. With a policy it says instead which of its tool calls would be
@@ -323,6 +328,43 @@ type ExecAPI interface {
 	Edit(ctx context.Context, in kernel.EditArgs) (kernel.FileEffect, error)
 }
 
+// MemoryAPI holds the calls about what agents remember.
+type MemoryAPI interface {
+	// List returns memories. An agent sees those of its conversation's space.
+	List(ctx context.Context, q kernel.MemoryQuery) ([]kernel.Memory, error)
+	// Get returns a memory with its history, by its id or the end of one that
+	// names it alone.
+	Get(ctx context.Context, id string) (kernel.MemoryView, error)
+	// Search returns the memories of a space that fit best, the best first.
+	Search(ctx context.Context, s kernel.MemorySearch) ([]kernel.MemoryFound, error)
+	// SearchMany answers many searches at once with the ids of what fits, in their
+	// order.
+	SearchMany(ctx context.Context, all []kernel.MemorySearch) ([][]string, error)
+	// Remember keeps a fact or an episode. What is remembered already is not kept
+	// twice; a fact with a key replaces the one about the same.
+	Remember(ctx context.Context, in kernel.MemoryInput) (kernel.Memory, error)
+	// Update changes a memory's text, key or space, or pins it. The text that it had
+	// stays as its history.
+	Update(ctx context.Context, id string, p kernel.MemoryPatch) (kernel.Memory, error)
+	// Forget deletes memories for good, with their history and the notes of where
+	// they were used: from the index and from the database, where they are
+	// overwritten.
+	Forget(ctx context.Context, ids []string) (kernel.MemoryForgotten, error)
+	// Stats counts what is remembered.
+	Stats(ctx context.Context) (kernel.MemoryStats, error)
+	// Rebuild builds the index anew from the database.
+	Rebuild(ctx context.Context) error
+	// Import keeps what another program, or another Oxios, remembered: all of it or
+	// nothing. A memory whose id is there already is changed to what came.
+	Import(ctx context.Context, all []kernel.MemoryImport) (kernel.MemoryImported, error)
+}
+
+// SpaceAPI holds the calls about the contexts of work.
+type SpaceAPI interface {
+	// List returns all spaces, archived ones too, the one that was used last first.
+	List(ctx context.Context) ([]kernel.SpaceInfo, error)
+}
+
 // A2AAPI holds the calls about the cards of agents and the messages between
 // them.
 type A2AAPI interface {
@@ -494,6 +536,8 @@ func Local(h *kernel.Handle) *Handle {
 		Agents:   h.Agents,
 		Security: h.Security,
 		Exec:     h.Exec,
+		Memory:   h.Memory,
+		Space:    h.Space,
 		A2A:      h.A2A,
 		Infra:    h.Infra,
 	}
@@ -506,6 +550,8 @@ func (c *Client) Handle() *Handle {
 		Agents:   clientAgents{c},
 		Security: clientSecurity{c},
 		Exec:     clientExec{c},
+		Memory:   clientMemory{c},
+		Space:    clientSpace{c},
 		A2A:      clientA2A{c},
 		Infra:    clientInfra{c},
 	}
@@ -641,6 +687,10 @@ func (remote clientAgents) MarkSeen(ctx context.Context, ids []string, seen bool
 
 func (remote clientAgents) ClearInbox(ctx context.Context) ([]string, error) {
 	return call[[]string](ctx, remote.c, "agents.clearInbox")
+}
+
+func (remote clientAgents) Prompt(ctx context.Context, m kernel.Submit) (kernel.PromptView, error) {
+	return call[kernel.PromptView](ctx, remote.c, "agents.prompt", m)
 }
 
 func (remote clientAgents) Replay(ctx context.Context, q kernel.ReplayQuery) (kernel.Replay, error) {
@@ -869,6 +919,54 @@ func (remote clientExec) Write(ctx context.Context, in kernel.WriteArgs) (kernel
 
 func (remote clientExec) Edit(ctx context.Context, in kernel.EditArgs) (kernel.FileEffect, error) {
 	return call[kernel.FileEffect](ctx, remote.c, "exec.edit", in)
+}
+
+type clientMemory struct{ c *Client }
+
+func (remote clientMemory) List(ctx context.Context, q kernel.MemoryQuery) ([]kernel.Memory, error) {
+	return call[[]kernel.Memory](ctx, remote.c, "memory.list", q)
+}
+
+func (remote clientMemory) Get(ctx context.Context, id string) (kernel.MemoryView, error) {
+	return call[kernel.MemoryView](ctx, remote.c, "memory.get", id)
+}
+
+func (remote clientMemory) Search(ctx context.Context, s kernel.MemorySearch) ([]kernel.MemoryFound, error) {
+	return call[[]kernel.MemoryFound](ctx, remote.c, "memory.search", s)
+}
+
+func (remote clientMemory) SearchMany(ctx context.Context, all []kernel.MemorySearch) ([][]string, error) {
+	return call[[][]string](ctx, remote.c, "memory.searchMany", all)
+}
+
+func (remote clientMemory) Remember(ctx context.Context, in kernel.MemoryInput) (kernel.Memory, error) {
+	return call[kernel.Memory](ctx, remote.c, "memory.remember", in)
+}
+
+func (remote clientMemory) Update(ctx context.Context, id string, p kernel.MemoryPatch) (kernel.Memory, error) {
+	return call[kernel.Memory](ctx, remote.c, "memory.update", id, p)
+}
+
+func (remote clientMemory) Forget(ctx context.Context, ids []string) (kernel.MemoryForgotten, error) {
+	return call[kernel.MemoryForgotten](ctx, remote.c, "memory.forget", ids)
+}
+
+func (remote clientMemory) Stats(ctx context.Context) (kernel.MemoryStats, error) {
+	return call[kernel.MemoryStats](ctx, remote.c, "memory.stats")
+}
+
+func (remote clientMemory) Rebuild(ctx context.Context) error {
+	return do(ctx, remote.c, "memory.rebuild")
+}
+
+func (remote clientMemory) Import(ctx context.Context, all []kernel.MemoryImport) (kernel.MemoryImported, error) {
+	return call[kernel.MemoryImported](ctx, remote.c, "memory.import", all)
+}
+
+type clientSpace struct{ c *Client }
+
+func (remote clientSpace) List(ctx context.Context) ([]kernel.SpaceInfo, error) {
+	return call[[]kernel.SpaceInfo](ctx, remote.c, "space.list")
 }
 
 type clientA2A struct{ c *Client }
@@ -1294,6 +1392,13 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 		}
 		return h.Agents.ClearInbox(ctx)
 	},
+	"agents.prompt": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.Submit
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Agents.Prompt(ctx, a0)
+	},
 	"agents.replay": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 kernel.ReplayQuery
 		if err := decode(args, &a0); err != nil {
@@ -1687,6 +1792,81 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Exec.Edit(ctx, a0)
+	},
+	"memory.list": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.MemoryQuery
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Memory.List(ctx, a0)
+	},
+	"memory.get": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Memory.Get(ctx, a0)
+	},
+	"memory.search": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.MemorySearch
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Memory.Search(ctx, a0)
+	},
+	"memory.searchMany": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 []kernel.MemorySearch
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Memory.SearchMany(ctx, a0)
+	},
+	"memory.remember": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.MemoryInput
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Memory.Remember(ctx, a0)
+	},
+	"memory.update": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 kernel.MemoryPatch
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Memory.Update(ctx, a0, a1)
+	},
+	"memory.forget": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 []string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Memory.Forget(ctx, a0)
+	},
+	"memory.stats": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Memory.Stats(ctx)
+	},
+	"memory.rebuild": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return nil, h.Memory.Rebuild(ctx)
+	},
+	"memory.import": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 []kernel.MemoryImport
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Memory.Import(ctx, a0)
+	},
+	"space.list": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Space.List(ctx)
 	},
 	"a2a.cards": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 kernel.CardQuery

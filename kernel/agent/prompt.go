@@ -20,6 +20,14 @@ type PromptInput struct {
 	Agents   int    // how many may work on the task at once; 0 when nobody said
 
 	Instructions *store.Instructions // of the folder; nil for none
+	Memories     []Recalled          // what is remembered that may matter here
+}
+
+// Recalled is something that is remembered from earlier conversations.
+type Recalled struct {
+	Kind string // fact, episode, session or conversation
+	Text string
+	At   time.Time // when it was said
 }
 
 // Prompt builds the system prompt. It is a pure function: the same input gives
@@ -55,6 +63,13 @@ func Prompt(in PromptInput) string {
 		if i.Cut {
 			b.WriteString("The file goes on: read the rest of it before you rely on it.\n")
 		}
+	}
+	if len(in.Memories) > 0 {
+		b.WriteString("\nRemembered from earlier conversations, as far as it may matter here. It may be out of date: what the person says now goes first.\n<memories>\n")
+		for _, m := range in.Memories {
+			fmt.Fprintf(&b, "- %s, %s: %s\n", m.Kind, m.At.In(in.Now.Location()).Format("2006-01-02"), strings.Join(strings.Fields(m.Text), " "))
+		}
+		b.WriteString("</memories>\n")
 	}
 	return b.String()
 }

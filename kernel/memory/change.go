@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -126,6 +127,32 @@ func (ms *Memories) Used(tx *store.Tx, runID string, ids []string, at time.Time)
 		}
 	}
 	return nil
+}
+
+// CountUses returns how many memories each run used, of those that used any.
+func (ms *Memories) CountUses(ctx context.Context, runIDs []string) (map[string]int, error) {
+	ids, err := json.Marshal(runIDs)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]int{}
+	err = ms.store.Read(ctx, func(tx *store.Tx) error {
+		rows, err := tx.Query("SELECT run_id, count(*) FROM memory_uses WHERE run_id IN (SELECT value FROM json_each(?)) GROUP BY run_id", string(ids))
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id string
+			var n int
+			if err := rows.Scan(&id, &n); err != nil {
+				return err
+			}
+			out[id] = n
+		}
+		return rows.Err()
+	})
+	return out, err
 }
 
 // Import keeps memories as they came, all of them or none. One whose id is

@@ -45,6 +45,7 @@ var koreanOf = sync.OnceValue(func() map[string]string {
 		koreanAccess(),
 		koreanKeys(),
 		koreanTry(),
+		koreanMemory(),
 		koreanCgroup(),
 	} {
 		for _, words := range part {

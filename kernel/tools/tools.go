@@ -22,12 +22,13 @@ type maker struct {
 	name, domain string
 	calls        []string                    // the system calls that it makes; the agent needs the right to one of them
 	about        string                      // in one sentence, for a person and for the index
+	terms        string                      // further words that it is found by, which no model reads: Korean ones stand here
 	when         func(kernel.Workplace) bool // whether it is offered; nil is always
 	make         func(*kernel.Handle, kernel.Workplace) agent.Tool
 }
 
 // makers are all tools, in the order in which they are offered.
-var makers = []maker{readMaker, writeMaker, editMaker, grepMaker, findMaker, lsMaker, execMaker, beginTaskMaker, agentMaker, a2aMaker, budgetMaker, resourceMaker, securityMaker, auditMaker}
+var makers = []maker{readMaker, writeMaker, editMaker, grepMaker, findMaker, lsMaker, execMaker, beginTaskMaker, memoryReadMaker, memorySearchMaker, memoryWriteMaker, agentMaker, a2aMaker, budgetMaker, resourceMaker, securityMaker, auditMaker}
 
 // New returns what a run may use, made from the run's own Handle. The goal is
 // not looked at while there are so few tools that all of them are offered.
@@ -53,7 +54,7 @@ func New(ctx context.Context, h *kernel.Handle, _ string) (agent.Toolset, error)
 func Catalogue() []kernel.ToolInfo {
 	out := make([]kernel.ToolInfo, len(makers))
 	for i, m := range makers {
-		out[i] = kernel.ToolInfo{Name: m.name, Description: m.about, DescriptionKO: sys.Korean(m.about), Domain: m.domain, On: true, Calls: m.calls}
+		out[i] = kernel.ToolInfo{Name: m.name, Description: m.about, DescriptionKO: sys.Korean(m.about), Domain: m.domain, On: true, Calls: m.calls, Terms: m.terms}
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"oxios/kernel"
 	"oxios/kernel/agent"
@@ -57,6 +58,9 @@ func counted(n int, noun, ko string) sys.Words {
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
+	}
+	if stem, ok := strings.CutSuffix(noun, "ory"); ok {
+		return fmt.Sprintf("%d %sories", n, stem)
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -1519,7 +1519,7 @@ export interface LabelInfo {
 }
 
 /** LabelOrigin says what kind of thing a [Label] is of. */
-export type LabelOrigin = 'file' | 'folder' | 'network' | 'attachment' | 'outside' | 'secret' | 'written';
+export type LabelOrigin = 'file' | 'folder' | 'network' | 'attachment' | 'outside' | 'secret' | 'memory' | 'written';
 
 /**
  * LabelQuery selects labels. Without a run they are those of the files that agents
@@ -1584,6 +1584,180 @@ export interface MailQuery {
   session_id?: string;
   /** default 100, at most 500 */
   limit?: number;
+}
+
+/** Memory is one thing that is remembered. */
+export interface Memory {
+  id: string;
+  /** "" is the default one */
+  space: string;
+  /** fact, episode, session or conversation */
+  kind: string;
+  text: string;
+  /** what a fact is about: of a key there is one that holds */
+  key?: string;
+  /** person, agent, conversation or import */
+  source: string;
+  /** the conversation that it stands in */
+  thread?: string;
+  run_id?: string;
+  /** where what its agent had read came from */
+  labels?: Labels;
+  /** base × (1 + ln(1 + uses)) */
+  importance: number;
+  base: number;
+  /** in how many runs it was used */
+  uses: number;
+  used_at?: string;
+  /** always recalled first, and never curated away */
+  pinned: boolean;
+  /** when what it tells was said */
+  said_at: string;
+  created_at: string;
+  updated_at: string;
+  replaced_by?: string;
+  replaced_at?: string;
+}
+
+/** MemoryForgotten says what forgetting took away, and what remains of it. */
+export interface MemoryForgotten {
+  count: number;
+  /** copies of the database in the home, made before; they still hold it */
+  copies: string[];
+}
+
+/** Found is a memory that was found. */
+export interface MemoryFound {
+  id: string;
+  /** "" is the default one */
+  space: string;
+  /** fact, episode, session or conversation */
+  kind: string;
+  text: string;
+  /** what a fact is about: of a key there is one that holds */
+  key?: string;
+  /** person, agent, conversation or import */
+  source: string;
+  /** the conversation that it stands in */
+  thread?: string;
+  run_id?: string;
+  /** where what its agent had read came from */
+  labels?: Labels;
+  /** base × (1 + ln(1 + uses)) */
+  importance: number;
+  base: number;
+  /** in how many runs it was used */
+  uses: number;
+  used_at?: string;
+  /** always recalled first, and never curated away */
+  pinned: boolean;
+  /** when what it tells was said */
+  said_at: string;
+  created_at: string;
+  updated_at: string;
+  replaced_by?: string;
+  replaced_at?: string;
+  /** comparable within one search */
+  score: number;
+  /** which share of what was asked for stands in it, 0 to 1 */
+  cover: number;
+}
+
+/** MemoryImport is one line of an import. */
+export interface MemoryImport {
+  id?: string;
+  text?: string;
+  /** RFC 3339; "" is now */
+  time?: string;
+  /** fact by default */
+  type?: string;
+  /** a name; one that is missing is made; "" is the default one */
+  space?: string;
+  /** what was said in one is found together */
+  session?: string;
+  key?: string;
+}
+
+/** MemoryImported says what an import did. */
+export interface MemoryImported {
+  added: number;
+  changed: number;
+  /** that were made */
+  spaces: string[];
+}
+
+/** MemoryInput is something to be remembered. */
+export interface MemoryInput {
+  text?: string;
+  /** fact (the default) or episode */
+  kind?: string;
+  /** what a fact is about: it replaces the one about the same */
+  key?: string;
+  space?: string;
+}
+
+/** MemoryPatch changes what is not null. */
+export interface MemoryPatch {
+  text?: string;
+  key?: string;
+  pinned?: boolean;
+  space?: string;
+}
+
+/** MemoryQuery selects memories: those that are pinned, then the newest first. */
+export interface MemoryQuery {
+  /** "" is the default one */
+  space?: string;
+  /** of all spaces; only the person sees them */
+  every?: boolean;
+  /** fact, episode, session or conversation; "" for all */
+  kind?: string;
+  source?: string;
+  pinned?: boolean;
+  /** those that newer ones replaced, instead of those that hold */
+  replaced?: boolean;
+  /** those that a run was given or looked up, of whichever space */
+  run_id?: string;
+  /** 100 by default, at most 1000 */
+  limit?: number;
+  /** a memory's id: only what stands behind it */
+  before?: string;
+}
+
+/** MemorySearch is what to look for among memories. */
+export interface MemorySearch {
+  text?: string;
+  /** "" is the default one; an agent has that of its conversation */
+  space?: string;
+  kind?: string;
+  /** 10 by default, at most 1000 */
+  k?: number;
+  /** the share of what was asked for, 0 to 1, that must stand in a memory */
+  least?: number;
+}
+
+/** Stats says how much is remembered. */
+export interface MemoryStats {
+  /** that hold */
+  memories: number;
+  /** kept as history */
+  replaced: number;
+  pinned: number;
+  kinds: Record<string, number>;
+  spaces: Record<string, number>;
+  uses: number;
+  /** in the index now */
+  loaded: number;
+  embedder: string;
+}
+
+/** MemoryView is a memory with where it comes from and what it replaced. */
+export interface MemoryView {
+  memory: Memory;
+  /** what it replaced, the newest first */
+  history: Memory[];
+  /** the title of its conversation; "" without one */
+  session: string;
 }
 
 /** MentionArgs says what a person writes behind an @. */
@@ -1815,6 +1989,15 @@ export interface ProcessQuery {
   before?: number;
 }
 
+/** PromptView is what a model would be given with a message. */
+export interface PromptView {
+  /** the system prompt, exactly */
+  prompt: string;
+  /** the names of the tools that are offered */
+  tools: string[];
+  memories: Memory[];
+}
+
 /** Provider is an endpoint as the settings show it. It never holds a key. */
 export interface Provider {
   id: string;
@@ -2030,6 +2213,8 @@ export interface RestoreReport {
   files: Merged;
   /** that are not in config.toml */
   settings: Merged;
+  /** what agents remember */
+  memories: Merged;
   /** quarters of an hour in the account */
   costs: Merged;
   /** what was kept: titles of conversations, then paths; at most 20 of each */
@@ -2219,6 +2404,8 @@ export interface RunView {
   changes: ChangeSummary[];
   /** null for a run that changed no file */
   undo?: UndoState;
+  /** how many it was given or looked up */
+  memories?: number;
   /**
    * In a conversation: the runs that stand at this place, itself included, the
    * oldest first; where it stands among them, from 0; and whether its message
@@ -2387,6 +2574,10 @@ export interface Session {
   head_id: string;
   /** the conversation that it was branched from; "" for none */
   origin_id: string;
+  /** "" is the default one */
+  space: string;
+  /** why it is in it: person, path, word, topic, or "" when nothing spoke for another */
+  space_why: string;
   /** of the run at its head; idle without one */
   state: string;
   /** pending approvals */
@@ -2410,6 +2601,7 @@ export interface SessionPatch {
   role?: string;
   archived?: boolean;
   pinned?: boolean;
+  space?: string;
 }
 
 /**
@@ -2467,6 +2659,36 @@ export interface ShellArgs {
   network?: boolean;
   /** what the caller says it is for */
   reason?: string;
+}
+
+/**
+ * Space is a context of work: conversations, a folder, memories. The default
+ * space has no row; its id is "".
+ */
+export interface SpaceInfo {
+  id: string;
+  /** unique, whatever its case */
+  name: string;
+  emoji: string;
+  /** that its conversations work in; "" for its own in the home */
+  folder: string;
+  /** tags and key words */
+  words: string[];
+  /** folders that belong to it */
+  paths: string[];
+  instructions: string;
+  provider: string;
+  model: string;
+  mode: string;
+  created_at: string;
+  updated_at: string;
+  /** of its newest message */
+  used_at: string;
+  archived_at?: string;
+  /** conversations in it */
+  sessions: number;
+  /** that hold */
+  memories: number;
 }
 
 /**
@@ -3082,6 +3304,11 @@ export interface AgentsAPI {
    */
   clearInbox(): Promise<string[]>;
   /**
+   * Prompt returns the exact prompt that a message would get, without sending it:
+   * nothing is begun, and no memory counts as used.
+   */
+  prompt(m: Submit): Promise<PromptView>;
+  /**
    * Replay runs the loop of an ended run again, from its journal: the model's
    * answers and the tools' results come from there, so that nothing is asked,
    * paid or done. With a policy it says instead which of its tool calls would be
@@ -3340,6 +3567,55 @@ export interface ExecAPI {
   edit(in_: EditArgs): Promise<FileEffect>;
 }
 
+/** MemoryAPI holds the calls about what agents remember. */
+export interface MemoryAPI {
+  /** List returns memories. An agent sees those of its conversation's space. */
+  list(q: MemoryQuery): Promise<Memory[]>;
+  /**
+   * Get returns a memory with its history, by its id or the end of one that
+   * names it alone.
+   */
+  get(id: string): Promise<MemoryView>;
+  /** Search returns the memories of a space that fit best, the best first. */
+  search(s: MemorySearch): Promise<MemoryFound[]>;
+  /**
+   * SearchMany answers many searches at once with the ids of what fits, in their
+   * order.
+   */
+  searchMany(all: MemorySearch[]): Promise<string[][]>;
+  /**
+   * Remember keeps a fact or an episode. What is remembered already is not kept
+   * twice; a fact with a key replaces the one about the same.
+   */
+  remember(in_: MemoryInput): Promise<Memory>;
+  /**
+   * Update changes a memory's text, key or space, or pins it. The text that it had
+   * stays as its history.
+   */
+  update(id: string, p: MemoryPatch): Promise<Memory>;
+  /**
+   * Forget deletes memories for good, with their history and the notes of where
+   * they were used: from the index and from the database, where they are
+   * overwritten.
+   */
+  forget(ids: string[]): Promise<MemoryForgotten>;
+  /** Stats counts what is remembered. */
+  stats(): Promise<MemoryStats>;
+  /** Rebuild builds the index anew from the database. */
+  rebuild(): Promise<void>;
+  /**
+   * Import keeps what another program, or another Oxios, remembered: all of it or
+   * nothing. A memory whose id is there already is changed to what came.
+   */
+  import(all: MemoryImport[]): Promise<MemoryImported>;
+}
+
+/** SpaceAPI holds the calls about the contexts of work. */
+export interface SpaceAPI {
+  /** List returns all spaces, archived ones too, the one that was used last first. */
+  list(): Promise<SpaceInfo[]>;
+}
+
 /**
  * A2AAPI holds the calls about the cards of agents and the messages between
  * them.
@@ -3578,6 +3854,8 @@ export interface Kernel {
   agents: AgentsAPI;
   security: SecurityAPI;
   exec: ExecAPI;
+  memory: MemoryAPI;
+  space: SpaceAPI;
   a2a: A2AAPI;
   infra: InfraAPI;
 }
@@ -3620,6 +3898,7 @@ export function makeKernel(t: Transport): Kernel {
       inbox: (all) => t.call('agents.inbox', [all]) as Promise<Inbox>,
       markSeen: (ids, seen) => t.call('agents.markSeen', [ids, seen]) as Promise<void>,
       clearInbox: () => t.call('agents.clearInbox', []) as Promise<string[]>,
+      prompt: (m) => t.call('agents.prompt', [m]) as Promise<PromptView>,
       replay: (q) => t.call('agents.replay', [q]) as Promise<Replay>,
       seeds: (q) => t.call('agents.seeds', [q]) as Promise<SeedInfo[]>,
       seed: (id) => t.call('agents.seed', [id]) as Promise<SeedView>,
@@ -3680,6 +3959,21 @@ export function makeKernel(t: Transport): Kernel {
       find: (in_) => t.call('exec.find', [in_]) as Promise<FindResult>,
       write: (in_) => t.call('exec.write', [in_]) as Promise<FileEffect>,
       edit: (in_) => t.call('exec.edit', [in_]) as Promise<FileEffect>,
+    },
+    memory: {
+      list: (q) => t.call('memory.list', [q]) as Promise<Memory[]>,
+      get: (id) => t.call('memory.get', [id]) as Promise<MemoryView>,
+      search: (s) => t.call('memory.search', [s]) as Promise<MemoryFound[]>,
+      searchMany: (all) => t.call('memory.searchMany', [all]) as Promise<string[][]>,
+      remember: (in_) => t.call('memory.remember', [in_]) as Promise<Memory>,
+      update: (id, p) => t.call('memory.update', [id, p]) as Promise<Memory>,
+      forget: (ids) => t.call('memory.forget', [ids]) as Promise<MemoryForgotten>,
+      stats: () => t.call('memory.stats', []) as Promise<MemoryStats>,
+      rebuild: () => t.call('memory.rebuild', []) as Promise<void>,
+      import: (all) => t.call('memory.import', [all]) as Promise<MemoryImported>,
+    },
+    space: {
+      list: () => t.call('space.list', []) as Promise<SpaceInfo[]>,
     },
     a2a: {
       cards: (q) => t.call('a2a.cards', [q]) as Promise<AgentCard[]>,

@@ -1,0 +1,375 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"oxios/kernel/event"
+	"oxios/kernel/memory"
+	"oxios/kernel/security"
+	"oxios/kernel/store"
+	"oxios/kernel/sys"
+)
+
+// The types of memories live in memory.
+type (
+	Memory      = memory.Memory
+	MemoryFound = memory.Found
+	MemoryStats = memory.Stats
+)
+
+// MemoryQuery selects memories: those that are pinned, then the newest first.
+type MemoryQuery struct {
+	Space    string `json:"space,omitempty"` // "" is the default one
+	Every    bool   `json:"every,omitempty"` // of all spaces; only the person sees them
+	Kind     string `json:"kind,omitempty"`  // fact, episode, session or conversation; "" for all
+	Source   string `json:"source,omitempty"`
+	Pinned   bool   `json:"pinned,omitempty"`
+	Replaced bool   `json:"replaced,omitempty"` // those that newer ones replaced, instead of those that hold
+	RunID    string `json:"run_id,omitempty"`   // those that a run was given or looked up, of whichever space
+	Limit    int    `json:"limit,omitempty"`    // 100 by default, at most 1000
+	Before   string `json:"before,omitempty"`   // a memory's id: only what stands behind it
+}
+
+// MemorySearch is what to look for among memories.
+type MemorySearch struct {
+	Text  string  `json:"text"`
+	Space string  `json:"space,omitempty"` // "" is the default one; an agent has that of its conversation
+	Kind  string  `json:"kind,omitempty"`
+	K     int     `json:"k,omitempty"`     // 10 by default, at most 1000
+	Least float64 `json:"least,omitempty"` // the share of what was asked for, 0 to 1, that must stand in a memory
+}
+
+// MemoryLeast is the share of a question that faces and agents want to see in
+// what a search shows; less is chance.
+const MemoryLeast = 0.12
+
+// MemoryInput is something to be remembered.
+type MemoryInput struct {
+	Text  string `json:"text"`
+	Kind  string `json:"kind,omitempty"` // fact (the default) or episode
+	Key   string `json:"key,omitempty"`  // what a fact is about: it replaces the one about the same
+	Space string `json:"space,omitempty"`
+}
+
+// MemoryPatch changes what is not null.
+type MemoryPatch struct {
+	Text   *string `json:"text,omitempty"`
+	Key    *string `json:"key,omitempty"`
+	Pinned *bool   `json:"pinned,omitempty"`
+	Space  *string `json:"space,omitempty"`
+}
+
+// MemoryView is a memory with where it comes from and what it replaced.
+type MemoryView struct {
+	Memory  Memory   `json:"memory"`
+	History []Memory `json:"history"` // what it replaced, the newest first
+	Session string   `json:"session"` // the title of its conversation; "" without one
+}
+
+// MemoryImport is one line of an import.
+type MemoryImport struct {
+	ID      string `json:"id"`
+	Text    string `json:"text"`
+	Time    string `json:"time"`    // RFC 3339; "" is now
+	Type    string `json:"type"`    // fact by default
+	Space   string `json:"space"`   // a name; one that is missing is made; "" is the default one
+	Session string `json:"session"` // what was said in one is found together
+	Key     string `json:"key,omitempty"`
+}
+
+// MemoryImported says what an import did.
+type MemoryImported struct {
+	Added   int      `json:"added"`
+	Changed int      `json:"changed"`
+	Spaces  []string `json:"spaces"` // that were made
+}
+
+// MemoryForgotten says what forgetting took away, and what remains of it.
+type MemoryForgotten struct {
+	Count  int      `json:"count"`
+	Copies []string `json:"copies"` // copies of the database in the home, made before; they still hold it
+}
+
+// List returns memories. An agent sees those of its conversation's space.
+func (a *MemoryAPI) List(ctx context.Context, q MemoryQuery) ([]Memory, error) {
+	return guard(ctx, a.caller, a.reading("memory.list"), func(ctx context.Context) ([]Memory, error) {
+		if a.who.Kind == sys.KindAgent {
+			q.Space, q.Every = a.scope.space, false
+			if q.RunID != "" {
+				q.RunID = a.scope.runID
+			}
+		}
+		return a.k.memories.List(ctx, memory.Query{
+			Space: q.Space, Every: q.Every, Kind: q.Kind, Source: q.Source, Pinned: q.Pinned, Replaced: q.Replaced, Run: q.RunID, Limit: q.Limit, Before: q.Before,
+		})
+	})
+}
+
+// Get returns a memory with its history, by its id or the end of one that
+// names it alone.
+func (a *MemoryAPI) Get(ctx context.Context, id string) (MemoryView, error) {
+	return guard(ctx, a.caller, a.reading("memory.get"), func(ctx context.Context) (MemoryView, error) {
+		m, err := a.find(ctx, id)
+		if err != nil {
+			return MemoryView{}, err
+		}
+		v := MemoryView{Memory: m}
+		if v.History, err = a.k.memories.History(ctx, m.ID); err != nil {
+			return v, err
+		}
+		if s, err := a.k.store.Session(ctx, m.Thread); err == nil {
+			v.Session = s.Title
+		}
+		return v, a.used(ctx, []string{m.ID})
+	})
+}
+
+// find returns the one memory that id, or an end of it, names and the caller
+// may see.
+func (a *MemoryAPI) find(ctx context.Context, id string) (Memory, error) {
+	m, err := a.k.memories.Get(ctx, id)
+	if sys.CodeOf(err) == sys.CodeNotFound && len(id) >= 4 {
+		var all []Memory
+		if all, err = a.k.memories.Find(ctx, id); err == nil && len(all) != 1 {
+			_, err = a.k.memories.Get(ctx, id)
+		} else if err == nil {
+			m = all[0]
+		}
+	}
+	if err == nil && a.who.Kind == sys.KindAgent && m.Space != a.scope.space {
+		_, err = a.k.memories.Get(ctx, "")
+		return Memory{}, err // to an agent those of other spaces do not exist
+	}
+	return m, err
+}
+
+// Search returns the memories of a space that fit best, the best first.
+func (a *MemoryAPI) Search(ctx context.Context, s MemorySearch) ([]MemoryFound, error) {
+	return guard(ctx, a.caller, a.reading("memory.search"), func(ctx context.Context) ([]MemoryFound, error) {
+		if a.who.Kind == sys.KindAgent {
+			s.Space = a.scope.space
+		}
+		if len(s.Text) > 4000 {
+			return nil, sys.Errorf(sys.CodeTooLarge, "What to look for has over 4000 characters.").WithHint("Ask with a few words.")
+		}
+		found, err := a.k.memories.Search(ctx, memory.Search{Space: s.Space, Text: s.Text, Kind: s.Kind, K: s.K})
+		if err != nil {
+			return nil, err
+		}
+		found = slices.DeleteFunc(found, func(f MemoryFound) bool { return f.Cover < s.Least })
+		ids := []string{}
+		for _, f := range found {
+			ids = append(ids, f.ID)
+		}
+		return found, a.used(ctx, ids)
+	})
+}
+
+// SearchMany answers many searches at once with the ids of what fits, in their
+// order.
+func (a *MemoryAPI) SearchMany(ctx context.Context, all []MemorySearch) ([][]string, error) {
+	return guard(ctx, a.caller, a.reading("memory.searchMany"), func(ctx context.Context) ([][]string, error) {
+		out := make([][]string, len(all))
+		for i, s := range all {
+			found, err := a.k.memories.SearchIDs(ctx, memory.Search{Space: s.Space, Text: s.Text, Kind: s.Kind, K: s.K})
+			if err != nil {
+				return nil, err
+			}
+			out[i] = []string{}
+			for _, f := range found {
+				if f.Cover >= s.Least {
+					out[i] = append(out[i], f.ID)
+				}
+			}
+		}
+		return out, nil
+	})
+}
+
+// reading is a call that reads memories: an agent's run then carries where they
+// come from.
+func (a *MemoryAPI) reading(call string) action {
+	act := action{call: call, resource: "memory", effect: security.EffectRead}
+	if a.who.Kind == sys.KindAgent {
+		act.brought = func(ctx context.Context) (Labels, error) {
+			used, err := a.k.memories.List(ctx, memory.Query{Run: a.scope.runID, Limit: 1000})
+			return memoryLabels(used), err
+		}
+	}
+	return act
+}
+
+// used notes what an agent looked up.
+func (a *MemoryAPI) used(ctx context.Context, ids []string) error {
+	if a.scope.runID == "" || len(ids) == 0 {
+		return nil
+	}
+	return a.k.store.Write(ctx, func(tx *store.Tx) error { return a.k.memories.Used(tx, a.scope.runID, ids, a.k.clock.Now()) })
+}
+
+// memoryLabels are the labels of memories: what their agents had read, and that
+// facts about the person should stay on this machine.
+func memoryLabels(all []Memory) (out Labels) {
+	if len(all) > 0 {
+		out = Labels{store.NewLabel(Label{Origin: store.LabelMemory, Sensitive: true, Name: "memory"}, "memory", sys.Say("what Oxios remembers of you"))}
+	}
+	for _, m := range all {
+		out = out.Join(m.Labels)
+	}
+	return out
+}
+
+// Remember keeps a fact or an episode. What is remembered already is not kept
+// twice; a fact with a key replaces the one about the same.
+func (a *MemoryAPI) Remember(ctx context.Context, in MemoryInput) (Memory, error) {
+	in.Kind = cmp.Or(in.Kind, memory.KindFact)
+	n := memory.New{Space: in.Space, Kind: in.Kind, Text: in.Text, Key: in.Key, Source: memory.FromPerson}
+	if a.who.Kind == sys.KindAgent {
+		n.Space, n.Source, n.Thread, n.RunID = a.scope.space, memory.FromAgent, a.scope.sessionID, a.scope.runID
+	}
+	act := action{call: "memory.remember", resource: "memory", effect: security.EffectRead, subject: in, meta: map[string]any{"kind": in.Kind, "bytes": len(in.Text)}}
+	act.card = handing(sys.Say("Remembers: %s", sys.Shorten(in.Text, 200)), in.Text)
+	return guard(ctx, a.caller, act, func(ctx context.Context) (Memory, error) {
+		if in.Kind != memory.KindFact && in.Kind != memory.KindEpisode {
+			return Memory{}, sys.Errorf(sys.CodeInvalid, "What is remembered is a fact or an episode, not %q. Nothing was kept.", in.Kind)
+		}
+		if err := a.k.spaceExists(ctx, n.Space); err != nil {
+			return Memory{}, err
+		}
+		if a.who.Kind == sys.KindAgent {
+			labels, err := a.k.labelsOf(ctx, a.scope.runID)
+			if err != nil {
+				return Memory{}, err
+			}
+			n.Labels = slices.DeleteFunc(slices.Clone(labels), func(l Label) bool { return l.Origin == store.LabelMemory })
+		}
+		m, err := a.k.memories.Remember(ctx, n)
+		a.k.publishMemory(err)
+		return m, err
+	})
+}
+
+// Update changes a memory's text, key or space, or pins it. The text that it had
+// stays as its history.
+func (a *MemoryAPI) Update(ctx context.Context, id string, p MemoryPatch) (Memory, error) {
+	return guard(ctx, a.caller, action{call: "memory.update", resource: "memory:" + id}, func(ctx context.Context) (Memory, error) {
+		m, err := a.find(ctx, id)
+		if err != nil {
+			return m, err
+		}
+		if p.Space != nil {
+			if err := a.k.spaceExists(ctx, *p.Space); err != nil {
+				return m, err
+			}
+		}
+		m, err = a.k.memories.Update(ctx, m.ID, memory.Patch(p))
+		a.k.publishMemory(err)
+		return m, err
+	})
+}
+
+// Forget deletes memories for good, with their history and the notes of where
+// they were used: from the index and from the database, where they are
+// overwritten.
+func (a *MemoryAPI) Forget(ctx context.Context, ids []string) (MemoryForgotten, error) {
+	return guard(ctx, a.caller, action{call: "memory.forget", resource: "memory", meta: map[string]any{"count": len(ids)}}, func(ctx context.Context) (MemoryForgotten, error) {
+		out := MemoryForgotten{Copies: []string{}}
+		var whole []string
+		for _, id := range ids {
+			m, err := a.find(ctx, id)
+			if err != nil {
+				return out, err
+			}
+			whole = append(whole, m.ID)
+		}
+		var err error
+		if out.Count, err = a.k.memories.Forget(ctx, whole...); err != nil {
+			return out, err
+		}
+		for _, path := range a.k.copies() {
+			out.Copies = append(out.Copies, shortenHome(path))
+		}
+		a.k.publishMemory(nil)
+		return out, nil
+	})
+}
+
+// Stats counts what is remembered.
+func (a *MemoryAPI) Stats(ctx context.Context) (MemoryStats, error) {
+	return guard(ctx, a.caller, action{call: "memory.stats", resource: "memory"}, func(ctx context.Context) (MemoryStats, error) {
+		return a.k.memories.Stats(ctx)
+	})
+}
+
+// Rebuild builds the index anew from the database.
+func (a *MemoryAPI) Rebuild(ctx context.Context) error {
+	_, err := guard(ctx, a.caller, action{call: "memory.rebuild", resource: "memory"}, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, a.k.memories.Rebuild(ctx)
+	})
+	return err
+}
+
+// Import keeps what another program, or another Oxios, remembered: all of it or
+// nothing. A memory whose id is there already is changed to what came.
+func (a *MemoryAPI) Import(ctx context.Context, all []MemoryImport) (MemoryImported, error) {
+	return guard(ctx, a.caller, action{call: "memory.import", resource: "memory", meta: map[string]any{"count": len(all)}}, func(ctx context.Context) (MemoryImported, error) {
+		out := MemoryImported{Spaces: []string{}}
+		spaces := map[string]string{"": ""}
+		news := make([]memory.New, len(all))
+		for i, m := range all {
+			n := memory.New{ID: m.ID, Kind: m.Type, Text: m.Text, Key: m.Key, Source: memory.FromImport, Thread: m.Session}
+			if m.Time != "" {
+				at, err := time.Parse(time.RFC3339, m.Time)
+				if err != nil {
+					return out, sys.Errorf(sys.CodeInvalid, "Memory %d has the time %q, which is none of RFC 3339. Nothing was imported.", i+1, m.Time).WithHint("Write it like 2026-11-23T09:00:00Z.")
+				}
+				n.SaidAt = at
+			}
+			id, ok := spaces[m.Space]
+			if !ok {
+				var err error
+				if id, ok, err = a.k.spaceNamed(ctx, m.Space); err != nil {
+					return out, err
+				}
+				if !ok {
+					out.Spaces = append(out.Spaces, m.Space)
+				}
+				spaces[m.Space] = id
+			}
+			n.Space = id
+			news[i] = n
+		}
+		var err error
+		if out.Added, err = a.k.memories.Import(ctx, news); err != nil {
+			return out, err
+		}
+		out.Changed = len(all) - out.Added
+		a.k.publishMemory(nil)
+		return out, nil
+	})
+}
+
+// publishMemory tells the faces that what is remembered changed, unless it did
+// not.
+func (k *Kernel) publishMemory(err error) {
+	if err == nil {
+		k.publish(event.MemoryChanged, scope{}, nil)
+	}
+}
+
+// restMemory drops indexes that nobody has used for a while.
+func (k *Kernel) restMemory(ctx context.Context) error {
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			k.memories.Rest()
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package kernel
+
+import (
+	"context"
+
+	"oxios/kernel/agent"
+	"oxios/kernel/memory"
+	"oxios/kernel/store"
+)
+
+// What is recalled for a message, at most.
+const (
+	recalled     = 8
+	recalledText = 4000 // characters of all of them
+)
+
+// recall finds what may matter to a run's message, notes that the run was given
+// it, and has the run carry where it comes from. A run that goes on after a crash is
+// given what it was given before.
+func (k *Kernel) recall(ctx context.Context, c *caller, run Run, again bool) ([]agent.Recalled, error) {
+	if !k.config.get().Memory {
+		return nil, nil
+	}
+	used, err := k.memories.List(ctx, memory.Query{Run: run.ID, Limit: recalled})
+	if err != nil {
+		return nil, err
+	}
+	if len(used) == 0 && !again {
+		if used, err = k.memories.Recall(ctx, c.scope.space, run.Text, recalled, recalledText); err != nil {
+			return nil, err
+		}
+		ids := []string{}
+		for _, m := range used {
+			ids = append(ids, m.ID)
+		}
+		err = k.store.Write(ctx, func(tx *store.Tx) error { return k.memories.Used(tx, run.ID, ids, k.clock.Now()) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	labels, err := k.liveLabels(ctx, memoryLabels(used))
+	if err != nil {
+		return nil, err
+	}
+	if err := c.take(ctx, labels); err != nil {
+		return nil, err
+	}
+	return recalledOf(used), nil
+}
