@@ -32,10 +32,10 @@ var (
 	manyLines     = sys.Pattern(`\n(?:[ \t]*\n){2,}`)
 )
 
-// parse reads HTML. Without scripts, so that what stands in noscript is known
-// for elements. What cannot be read, as it is too deep, is taken as text.
+// parse reads HTML as a browser that runs scripts does: what stands in noscript
+// is not for its person. What cannot be read, as it is too deep, is taken as text.
 func parse(text string) *html.Node {
-	doc, err := html.ParseWithOptions(strings.NewReader(text), html.ParseOptionEnableScripting(false))
+	doc, err := html.Parse(strings.NewReader(text))
 	if err == nil {
 		return doc
 	}
@@ -72,6 +72,7 @@ func renderHTML(r *reading, text string) (markdown string, err error) {
 	count := 0
 	elements(doc, func(*html.Node) { count++ })
 	absolute(doc, r.at)
+	tame(doc)
 	main := articleOf(doc, r, count)
 	body := main
 	if body == nil {
@@ -135,7 +136,7 @@ func articleOf(doc *html.Node, r *reading, count int) (main *html.Node) {
 		return nil
 	}
 	size, whole := utf8.RuneCountInString(textOf(a.Node)), utf8.RuneCountInString(textOf(doc))
-	if size < enough || size*10 < whole || size*3 < whole && !finder.CheckDocument(doc) {
+	if size < enough || size*10 < whole || !finder.CheckDocument(doc) {
 		return nil
 	}
 	return a.Node
@@ -241,7 +242,9 @@ func toMarkdown(n *html.Node) (markdown string) {
 			markdown = ""
 		}
 	}()
-	c := converter.NewConverter(converter.WithPlugins(
+	// Nothing is escaped: it takes the square of the length of a page full of
+	// brackets, and whoever reads the text is no program that draws it.
+	c := converter.NewConverter(converter.WithEscapeMode(converter.EscapeModeDisabled), converter.WithPlugins(
 		base.NewBasePlugin(),
 		commonmark.NewCommonmarkPlugin(commonmark.WithLinkEmptyContentBehavior(commonmark.LinkBehaviorSkip), commonmark.WithLinkEmptyHrefBehavior(commonmark.LinkBehaviorSkip), commonmark.WithListEndComment(false)),
 		strikethrough.NewStrikethroughPlugin(),
@@ -275,5 +278,6 @@ func markdownOf(fragment string, at *url.URL) string {
 	}
 	doc := hide(parse(fragment))
 	absolute(doc, at)
+	tame(doc)
 	return cmp.Or(squeeze(toMarkdown(doc)), strings.TrimSpace(textOf(doc)))
 }
