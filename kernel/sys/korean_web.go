@@ -12,7 +12,7 @@ func koreanWeb() [][2]string {
 		{"The name service did not say in time where %s is.", "%s이(가) 어디에 있는지 이름 서비스가 제때 답하지 않았습니다."},
 		{"Check the connection, and try again.", "연결을 확인하고 다시 시도하세요."},
 		{"There is no machine with the name %s.", "%s(이)라는 이름의 기기가 없습니다."},
-		{"Check how the address is written, or search for the page.", "주소를 맞게 적었는지 확인하거나 그 페이지를 검색하세요."},
+		{"Check how the address is written, and the connection, or search for the page.", "주소를 맞게 적었는지와 연결을 확인하거나 그 페이지를 검색하세요."},
 		{"The name service could not say where %s is: %w.", "%s이(가) 어디에 있는지 이름 서비스에서 알 수 없습니다: %w."},
 		{"%s leads on to an address that Oxios does not open (%s): %s", "%s은(는) Oxios가 열지 않는 주소로 넘어갑니다 (%s): %s"},
 		{"Oxios does not open %s (%s): %s", "Oxios는 %s을(를) 열지 않습니다 (%s): %s"},

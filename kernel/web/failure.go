@@ -61,7 +61,7 @@ func refusal(refused *security.NetRefusal, address, at string, t *trip) error {
 			WithHint("Check the connection, and try again.").WithCause(t.lookup)
 	case ok && dns.IsNotFound:
 		return sys.Errorf(sys.CodeNotFound, "There is no machine with the name %s.", hostOf(at)).
-			WithHint("Check how the address is written, or search for the page.").WithCause(t.lookup)
+			WithHint("Check how the address is written, and the connection, or search for the page.").WithCause(t.lookup)
 	case t.lookup != nil:
 		return sys.Errorf(sys.CodeNetwork, "The name service could not say where %s is: %w.", hostOf(at), t.lookup).
 			WithHint("Check the connection, and try again.")

@@ -225,6 +225,8 @@ func TestHostilePagesAreReadInTime(t *testing.T) {
 	}
 }
 
+// Run it with -fuzzminimizetime 1x: a real server covers other lines each time,
+// which looks like news to the fuzzer.
 func FuzzFetch(f *testing.F) {
 	f.Add([]byte(article("<p hidden>x</p>")), "text/html")
 	f.Add([]byte("<style>p{display:none}</style><p>x<table><td>y<pre><code>z</pre>"), "text/html; charset=euc-kr")
