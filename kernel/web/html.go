@@ -32,36 +32,6 @@ var (
 	manyLines     = sys.Pattern(`\n(?:[ \t]*\n){2,}`)
 )
 
-// parse reads HTML as a browser that runs scripts does: what stands in noscript
-// is not for its person. What cannot be read, as it is too deep, is taken as text.
-func parse(text string) *html.Node {
-	doc, err := html.Parse(strings.NewReader(text))
-	if err == nil {
-		return doc
-	}
-	doc, body := &html.Node{Type: html.DocumentNode}, &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
-	doc.AppendChild(body)
-	z := html.NewTokenizer(strings.NewReader(text))
-	for skip := ""; ; {
-		switch kind := z.Next(); kind {
-		case html.ErrorToken:
-			return doc
-		case html.StartTagToken, html.EndTagToken:
-			name, _ := z.TagName()
-			switch at := atom.Lookup(name); {
-			case kind == html.EndTagToken && string(name) == skip:
-				skip = ""
-			case kind == html.StartTagToken && skip == "" && (unseen[at] && at != atom.Input && at != atom.Param && at != atom.Embed && at != atom.Frame || at == atom.Script):
-				skip = string(name)
-			}
-		case html.TextToken:
-			if skip == "" {
-				body.AppendChild(&html.Node{Type: html.TextNode, Data: z.Token().Data + "\n"})
-			}
-		}
-	}
-}
-
 // renderHTML makes markdown of a page.
 func renderHTML(r *reading, text string) (markdown string, err error) {
 	p := r.page

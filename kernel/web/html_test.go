@@ -70,6 +70,9 @@ func TestPageWithoutArticleComesWhole(t *testing.T) {
 	}
 }
 
+// deep is a page whose elements lie deeper in each other than is read.
+func deep(inside string) string { return strings.Repeat("<div>", 1000) + inside }
+
 // What nobody sees on a page never reaches a model, wherever it stands.
 func TestHiddenTextIsLeftOut(t *testing.T) {
 	t.Parallel()
@@ -77,7 +80,8 @@ func TestHiddenTextIsLeftOut(t *testing.T) {
 	page := `<style>
 .gone { display:none } .sr-only{position:absolute;width:1px;height:1px;overflow:hidden} @media print { .seen{display:none} }
 #far, .off > p { position:absolute; left:-9999px } .menu p { display: no\6e e } @layer x { .deep { visibility : hidden } }
-.two { display:none !important } .shown { display:none } .shown.open { display:block } @import "x.css"; .last { opacity:0 } a:hover{display:none}
+.two { display:none !important } .shown { display:none } .shown.open { display:block } @import "x.css"; .last { opacity:0 }
+@media (min-width: 1px) { @supports (display:grid) { .under { display:none } } } @media (max-width:600px) { .seen{display:none} } @media not print { .unprinted{display:none} } a:hover{display:none}
 </style>`
 	hidden := []string{
 		`<p style="display:none">%s</p>`, `<div style="DISPLAY : None !important;color:red"><p>%s</p></div>`, `<p style="visibility:hidden">%s</p>`, `<span style="font-size:0">%s</span>`, `<span style="font:0/0 a">%s</span>`,
@@ -86,10 +90,10 @@ func TestHiddenTextIsLeftOut(t *testing.T) {
 		`<p style="clip-path: inset(100%%)">%s</p>`, `<p style="clip:rect(0,0,0,0)">%s</p>`, `<p style="transform:scale(0)">%s</p>`, `<p style="max-height:0px;overflow:hidden">%s</p>`, `<p style="color:rgba(0, 0, 0, 0)">%s</p>`,
 		`<p hidden>%s</p>`, `<p aria-hidden="true">%s</p>`, `<p aria-hidden=" TRUE ">%s</p>`, `<!-- %s -->`, `<template><p>%s</p></template>`, `<noscript>%s</noscript>`, `<iframe srcdoc="x">%s</iframe>`, `<script>"%s"</script>`, `<script type="text/plain">%s</script>`,
 		`<svg><text>%s</text><foreignObject><p>%s</p></foreignObject></svg>`, `<object>%s</object>`, `<select><option>%s</option></select>`, `<textarea>%s</textarea>`, `<input value="%s">`, `<dialog>%s</dialog>`, `<video>%s</video>`, `<canvas>%s</canvas>`, `<xmp hidden>%s</xmp>`,
-		`<p class="gone">%s</p>`, `<p class="sr-only">%s</p>`, `<p id="far">%s</p>`, `<div class="off"><p>%s</p></div>`, `<div class="menu"><b><p>%s</p></b></div>`, `<p class="deep">%s</p>`, `<p class="two" style="display:block">%s</p>`, `<p class="shown">%s</p>`, `<p class="last">%s</p>`,
+		`<p class="gone">%s</p>`, `<p class="sr-only">%s</p>`, `<p id="far">%s</p>`, `<div class="off"><p>%s</p></div>`, `<div class="menu"><b><p>%s</p></b></div>`, `<p class="deep">%s</p>`, `<p class="two" style="display:block">%s</p>`, `<p class="shown">%s</p>`, `<p class="last">%s</p>`, `<p class="under">%s</p>`, `<p class="unprinted">%s</p>`,
 		`<a href="/x" title="%s">seen</a>`, `<meta name="x" content="%s">`, `<math><mtext style="display:none">%s</mtext></math>`,
 	}
-	for _, around := range []func(string) string{article, func(s string) string { return "<p>A short page.</p>" + s }} {
+	for i, around := range []func(string) string{article, func(s string) string { return "<p>A short page.</p>" + s }, deep} {
 		for _, h := range hidden {
 			p := fetch(t, serving(t, "text/html", page+around(strings.ReplaceAll(h, "%s", evil)+"<p>It ends here.</p>")), web.FetchOptions{})
 			if strings.Contains(p.Markdown, "orders") || strings.Contains(p.Title+p.Author+p.Site, "orders") || !strings.Contains(p.Markdown, "It ends here.") {
@@ -99,7 +103,7 @@ func TestHiddenTextIsLeftOut(t *testing.T) {
 		seen := `<p style="display:block;opacity:.9">one</p><p class="seen">two</p><p class="shown open">three</p><p style="margin-left:-10px;font-size:12px">four</p><p aria-hidden="false" style="color:red;background:white">five</p><dialog open><p>six</p></dialog><p style="overflow:hidden;height:20px">seven</p>`
 		p := fetch(t, serving(t, "text/html", page+around(seen)), web.FetchOptions{})
 		for _, word := range []string{"one", "two", "three", "four", "five", "six", "seven"} {
-			if !strings.Contains(p.Markdown, word) {
+			if !strings.Contains(p.Markdown, word) && !(i == 2 && word == "three") { // what rules show again is not known in the depth
 				t.Errorf("%q is missing in\n%s", word, p.Markdown)
 			}
 		}
@@ -202,6 +206,7 @@ func TestHostilePagesAreReadInTime(t *testing.T) {
 	for name, body := range map[string]string{
 		"deep":     strings.Repeat("<div>", 100_000) + "the end",
 		"wide":     strings.Repeat("<p>x", 400_000) + "the end",
+		"rules":    "<style>" + strings.Repeat("a b i{display:none}", 400) + "</style><p>the beginning" + strings.Repeat("<b>", 50_000) + "<p>the end",
 		"quotes":   strings.Repeat("<blockquote>", 400) + "the end",
 		"lists":    strings.Repeat("<ul><li>x", 250) + "the end",
 		"tables":   strings.Repeat("<table><tr><td>x", 150) + "the end",
@@ -219,7 +224,7 @@ func TestHostilePagesAreReadInTime(t *testing.T) {
 		if len(p.Markdown) > 40*len(body)+1000 {
 			t.Errorf("%s: %d bytes grew to %d", name, len(body), len(p.Markdown))
 		}
-		if name != "open" && !strings.Contains(p.Markdown, "the end") || !utf8.ValidString(p.Markdown) {
+		if name != "open" && name != "rules" && !strings.Contains(p.Markdown, "the end") || !utf8.ValidString(p.Markdown) {
 			t.Errorf("%s: got %d characters without the end: %.100q", name, p.Total, p.Markdown)
 		}
 	}
