@@ -47,6 +47,7 @@ var koreanOf = sync.OnceValue(func() map[string]string {
 		koreanTry(),
 		koreanMemory(),
 		koreanCgroup(),
+		koreanWeb(),
 	} {
 		for _, words := range part {
 			all[words[0]] = words[1]
