@@ -15,7 +15,7 @@ import (
 // 4,500. What it reads fills the rest; behind the place where room was made it
 // sees another last message of the person, and goes on there.
 const (
-	smallWindow   = 14_000
+	smallWindow   = 20_000
 	compactScript = `
 [[scenario]]
 name = "summary"

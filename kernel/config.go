@@ -58,6 +58,8 @@ type Config struct {
 	QuickHotkey        bool             `toml:"quick_hotkey" json:"quick_hotkey" default:"true" doc:"Keys open the quick prompt, where the system lets Oxios hold keys."`
 	QuickKeys          string           `toml:"quick_keys" json:"quick_keys" default:"Ctrl+Alt+Space" doc:"The keys that open the quick prompt."`
 	KeepAwake          bool             `toml:"keep_awake" json:"keep_awake" default:"true" doc:"The computer does not go to sleep by itself while agents work."`
+	SearchService      string           `toml:"search_service" json:"search_service" default:"duckduckgo" values:"duckduckgo,searxng,brave,tavily" doc:"Who answers searches of the web."`
+	SearchURL          string           `toml:"search_url" json:"search_url" doc:"The address of a search service of your own; empty for the public one. It may lie on this computer or in your network."`
 	Memory             bool             `toml:"memory" json:"memory" default:"true" doc:"Agents are given what Oxios remembers and that may matter to a message; what they look up themselves is not meant."`
 	UndoDays           int              `toml:"undo_days" json:"undo_days" default:"30" min:"1" max:"3650" doc:"Days for which what a run did to files can be undone."`
 	UndoFileMB         int              `toml:"undo_file_mb" json:"undo_file_mb" default:"10" min:"1" max:"1000" doc:"Size in MB above which what a command does to a file cannot be undone; file tools have no such limit."`
@@ -199,6 +201,9 @@ func (c *Config) validate() error {
 	}
 	if w := c.AuditWitness; w != "" && w != "auto" && !filepath.IsAbs(expandHome(w)) {
 		return sys.Errorf(sys.CodeInvalid, "audit_witness is %q, but must be auto, an absolute path, or empty", w)
+	}
+	if err := checkSearchURL(c.SearchURL); err != nil {
+		return err
 	}
 	ids := map[string]bool{}
 	for i, p := range c.Providers {

@@ -16,6 +16,7 @@ type Handle struct {
 	Exec     *ExecAPI     // files and commands
 	Memory   *MemoryAPI   // what agents remember
 	Space    *SpaceAPI    // contexts of work
+	Browser  *BrowserAPI  // pages and search of the web
 	A2A      *A2AAPI      // cards of agents, and what they say to each other
 	Infra    *InfraAPI    // events, configuration, models, health
 }
@@ -37,6 +38,9 @@ type MemoryAPI struct{ *caller }
 
 // SpaceAPI holds the calls about the contexts of work.
 type SpaceAPI struct{ *caller }
+
+// BrowserAPI holds the calls that read the web.
+type BrowserAPI struct{ *caller }
 
 // A2AAPI holds the calls about the cards of agents and the messages between
 // them.
@@ -98,5 +102,5 @@ func (h *Handle) In(folder string) *Handle {
 func (h *Handle) Principal() sys.Principal { return h.Exec.who }
 
 func handleOf(c *caller) *Handle {
-	return &Handle{State: &StateAPI{c}, Agents: &AgentsAPI{c}, Security: &SecurityAPI{c}, Exec: &ExecAPI{c}, Memory: &MemoryAPI{c}, Space: &SpaceAPI{c}, A2A: &A2AAPI{c}, Infra: &InfraAPI{c}}
+	return &Handle{State: &StateAPI{c}, Agents: &AgentsAPI{c}, Security: &SecurityAPI{c}, Exec: &ExecAPI{c}, Memory: &MemoryAPI{c}, Space: &SpaceAPI{c}, Browser: &BrowserAPI{c}, A2A: &A2AAPI{c}, Infra: &InfraAPI{c}}
 }

@@ -23,6 +23,7 @@ import (
 	"oxios/kernel/security"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
+	"oxios/kernel/web"
 )
 
 // Options is what a kernel is made from. Home and Tools are needed.
@@ -112,6 +113,7 @@ type Kernel struct {
 	names      names // in the folder that somebody mentions files of
 	attached   *attachments
 	memories   *memory.Memories
+	web        *web.Client
 	workspace  *git.Repo // seeds and evaluations
 	guardian   guardian
 

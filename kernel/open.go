@@ -102,6 +102,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	k.undos = newUndos(k)
 	k.tries = newTries(k)
 	k.attached = newAttachments(o.Home)
+	k.web = k.newWeb()
 	k.memories = memory.Open(k.store, o.Clock)
 	k.workspace = git.New(filepath.Join(o.Home, "workspace"), o.Clock)
 	k.sandbox = sandbox.New(sandbox.Config{Helper: o.Helper, Log: o.Log, CacheDir: filepath.Join(o.Home, "cache"), Env: k.hostEnv})

@@ -124,6 +124,11 @@ var syscalls = table(
 
 	Syscall{Name: "space.list", Domain: security.DomainSpace, Rights: security.R},
 
+	Syscall{Name: "browser.fetch", Domain: security.DomainBrowser, Rights: security.X, Audit: security.ActionToolCall, Again: true},
+	Syscall{Name: "browser.search", Domain: security.DomainBrowser, Rights: security.X, Audit: security.ActionToolCall, Again: true},
+	Syscall{Name: "browser.service", Domain: security.DomainBrowser, Rights: security.R, Person: true},
+	Syscall{Name: "browser.setKey", Domain: security.DomainBrowser, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
+
 	Syscall{Name: "a2a.cards", Domain: security.DomainA2A, Rights: security.R},
 	Syscall{Name: "a2a.query", Domain: security.DomainA2A, Rights: security.R},
 	Syscall{Name: "a2a.messages", Domain: security.DomainA2A, Rights: security.R},

@@ -230,6 +230,7 @@ var topCommands = []struct {
 	{"memory", (*console).memoryCommand},
 	{"tools", (*console).toolsCommand},
 	{"prompt", (*console).promptCommand},
+	{"web", (*console).webCommand},
 	{"doctor", (*console).doctorCommand},
 	{"demo", (*console).demoCommand},
 	{"version", (*console).versionCommand},

@@ -33,6 +33,7 @@ func Bindings(ctx func() context.Context, handle func() (*remote.Handle, error))
 		&Exec{b},
 		&Memory{b},
 		&Space{b},
+		&Browser{b},
 		&A2A{b},
 		&Infra{b},
 	}
@@ -554,6 +555,29 @@ type Space struct{ b bound }
 // List takes [].
 func (a *Space) List(args string) (string, error) {
 	return a.b.call("space.list", args)
+}
+
+// Browser binds remote.BrowserAPI.
+type Browser struct{ b bound }
+
+// Fetch takes [f].
+func (a *Browser) Fetch(args string) (string, error) {
+	return a.b.call("browser.fetch", args)
+}
+
+// Search takes [s].
+func (a *Browser) Search(args string) (string, error) {
+	return a.b.call("browser.search", args)
+}
+
+// Service takes [].
+func (a *Browser) Service(args string) (string, error) {
+	return a.b.call("browser.service", args)
+}
+
+// SetKey takes [key].
+func (a *Browser) SetKey(args string) (string, error) {
+	return a.b.call("browser.setKey", args)
 }
 
 // A2A binds remote.A2AAPI.

@@ -18,6 +18,7 @@ type Handle struct {
 	Exec     ExecAPI
 	Memory   MemoryAPI
 	Space    SpaceAPI
+	Browser  BrowserAPI
 	A2A      A2AAPI
 	Infra    InfraAPI
 }
@@ -365,6 +366,21 @@ type SpaceAPI interface {
 	List(ctx context.Context) ([]kernel.SpaceInfo, error)
 }
 
+// BrowserAPI holds the calls that read the web.
+type BrowserAPI interface {
+	// Fetch reads a page of the web as markdown, through the network guard. What
+	// comes back was written by strangers: an agent's run carries that from then on.
+	Fetch(ctx context.Context, f kernel.WebFetch) (kernel.WebPage, error)
+	// Search asks the search service that the person chose. Nothing found is no
+	// error.
+	Search(ctx context.Context, s kernel.WebSearch) ([]kernel.WebResult, error)
+	// Service says who answers searches.
+	Service(ctx context.Context) (kernel.SearchService, error)
+	// SetKey keeps the key of the search service, bound to its machine; "" removes
+	// it.
+	SetKey(ctx context.Context, key string) (kernel.SearchService, error)
+}
+
 // A2AAPI holds the calls about the cards of agents and the messages between
 // them.
 type A2AAPI interface {
@@ -538,6 +554,7 @@ func Local(h *kernel.Handle) *Handle {
 		Exec:     h.Exec,
 		Memory:   h.Memory,
 		Space:    h.Space,
+		Browser:  h.Browser,
 		A2A:      h.A2A,
 		Infra:    h.Infra,
 	}
@@ -552,6 +569,7 @@ func (c *Client) Handle() *Handle {
 		Exec:     clientExec{c},
 		Memory:   clientMemory{c},
 		Space:    clientSpace{c},
+		Browser:  clientBrowser{c},
 		A2A:      clientA2A{c},
 		Infra:    clientInfra{c},
 	}
@@ -967,6 +985,24 @@ type clientSpace struct{ c *Client }
 
 func (remote clientSpace) List(ctx context.Context) ([]kernel.SpaceInfo, error) {
 	return call[[]kernel.SpaceInfo](ctx, remote.c, "space.list")
+}
+
+type clientBrowser struct{ c *Client }
+
+func (remote clientBrowser) Fetch(ctx context.Context, f kernel.WebFetch) (kernel.WebPage, error) {
+	return call[kernel.WebPage](ctx, remote.c, "browser.fetch", f)
+}
+
+func (remote clientBrowser) Search(ctx context.Context, s kernel.WebSearch) ([]kernel.WebResult, error) {
+	return call[[]kernel.WebResult](ctx, remote.c, "browser.search", s)
+}
+
+func (remote clientBrowser) Service(ctx context.Context) (kernel.SearchService, error) {
+	return call[kernel.SearchService](ctx, remote.c, "browser.service")
+}
+
+func (remote clientBrowser) SetKey(ctx context.Context, key string) (kernel.SearchService, error) {
+	return call[kernel.SearchService](ctx, remote.c, "browser.setKey", key)
 }
 
 type clientA2A struct{ c *Client }
@@ -1867,6 +1903,33 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Space.List(ctx)
+	},
+	"browser.fetch": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.WebFetch
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Browser.Fetch(ctx, a0)
+	},
+	"browser.search": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.WebSearch
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Browser.Search(ctx, a0)
+	},
+	"browser.service": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Browser.Service(ctx)
+	},
+	"browser.setKey": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Browser.SetKey(ctx, a0)
 	},
 	"a2a.cards": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 kernel.CardQuery

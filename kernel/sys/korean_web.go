@@ -3,6 +3,14 @@ package sys
 // koreanWeb are the sentences about reading pages and searching the web.
 func koreanWeb() [][2]string {
 	return [][2]string{
+		{"Reads the page %s", "페이지를 읽습니다: %s"},
+		{"Searches the web for: %s", "웹에서 검색합니다: %s"},
+		{"what %s sent", "%s에서 온 것"},
+		{"search_url is %q, but must be an http or https address, or empty", "search_url이 %q입니다. http나 https 주소이거나 비어 있어야 합니다"},
+		{"Searches the web.", "웹을 검색합니다."},
+		{"Reads a page of the web as markdown.", "웹 페이지를 마크다운으로 읽습니다."},
+		{"Search the web for %s", "웹 검색: %s"},
+		{"Found %s for %s", "%[2]s에 대해 %[1]s를 찾았습니다"},
 		{"%s did not answer within %s.", "%s이(가) %s 안에 응답하지 않았습니다."},
 		{"Try again later, or use another source.", "나중에 다시 시도하거나 다른 출처를 쓰세요."},
 		{"The encrypted connection to %s cannot be trusted: %w.", "%s(으)로 가는 암호화된 연결을 믿을 수 없습니다: %w."},
@@ -52,7 +60,7 @@ func koreanWeb() [][2]string {
 		{"There is no search service %q.", "%q이라는 검색 서비스는 없습니다."},
 		{"Choose duckduckgo, searxng, brave or tavily.", "duckduckgo, searxng, brave, tavily 가운데 하나를 고르세요."},
 		{"%s needs a key, and none is set.", "%s에는 키가 필요한데 설정되어 있지 않습니다."},
-		{"Set it with `oxios web key`, or in Settings → Web search.", "`oxios web key`나 설정 → 웹 검색에서 설정하세요."},
+		{"Set it with `oxios web key`.", "`oxios web key`로 설정하세요."},
 		{"%s needs the address of an instance, and none is set.", "%s에는 인스턴스의 주소가 필요한데 설정되어 있지 않습니다."},
 		{"Set it in Settings → Web search.", "설정 → 웹 검색에서 설정하세요."},
 		{"The address of the search service cannot be used: %s.", "검색 서비스의 주소를 쓸 수 없습니다: %s."},
@@ -67,7 +75,7 @@ func koreanWeb() [][2]string {
 		{"%s answered with status %d: %q", "%s이(가) 상태 %d(으)로 응답했습니다: %q"},
 		{"Try again later, or choose another service in Settings → Web search.", "나중에 다시 시도하거나 설정 → 웹 검색에서 다른 서비스를 고르세요."},
 		{"%s does not accept the key.", "%s이(가) 키를 받아들이지 않습니다."},
-		{"Set another one with `oxios web key`, or in Settings → Web search.", "`oxios web key`나 설정 → 웹 검색에서 다른 키를 설정하세요."},
+		{"Set another one with `oxios web key`.", "`oxios web key`로 다른 키를 설정하세요."},
 		{"The plan at %s has no searches left.", "%s 요금제에 남은 검색이 없습니다."},
 		{"Raise the plan there, or choose another service in Settings → Web search.", "거기서 요금제를 올리거나 설정 → 웹 검색에서 다른 서비스를 고르세요."},
 		{"%s answered in a way that Oxios does not understand.", "%s이(가) Oxios가 알아듣지 못하는 방식으로 응답했습니다."},

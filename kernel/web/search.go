@@ -74,6 +74,9 @@ var engines = map[string]engine{
 	Tavily:     {name: "Tavily", home: "https://api.tavily.com", key: true, ask: askTavily, read: readTavily, refuse: refuseTavily},
 }
 
+// Home is the public address of a kind of service; "" where there is none.
+func Home(kind string) string { return engines[cmp.Or(kind, DuckDuckGo)].home }
+
 // Search asks the configured service for pages about q, of [MaxQuery]
 // characters at most. Nothing found is an empty list and no error.
 //
@@ -104,7 +107,7 @@ func (c *Client) Search(ctx context.Context, q string, opt SearchOptions) ([]Res
 	}
 	if e.key && s.Key == "" {
 		return nil, sys.Errorf(sys.CodeAuth, "%s needs a key, and none is set.", e.name).
-			WithHint("Set it with `oxios web key`, or in Settings → Web search.")
+			WithHint("Set it with `oxios web key`.")
 	}
 	base, err := e.base(s)
 	if err != nil {
@@ -235,7 +238,7 @@ func (e engine) failed(res *http.Response, body []byte) error {
 
 func (e engine) badKey() error {
 	return sys.Errorf(sys.CodeAuth, "%s does not accept the key.", e.name).
-		WithHint("Set another one with `oxios web key`, or in Settings → Web search.")
+		WithHint("Set another one with `oxios web key`.")
 }
 
 func (e engine) spent() error {

@@ -159,7 +159,7 @@ func TestSearchesThatMakeNoSenseAreRefusedBeforeTheyAreSent(t *testing.T) {
 	for kind, name := range map[string]string{web.Brave: "Brave Search", web.Tavily: "Tavily"} {
 		err := search(web.Service{Kind: kind}, "x", web.SearchOptions{})
 		failed(t, err, sys.CodeAuth, name+" needs a key")
-		if hint := sys.AsError(err).Hint; hint != "Set it with `oxios web key`, or in Settings → Web search." {
+		if hint := sys.AsError(err).Hint; hint != "Set it with `oxios web key`." {
 			t.Errorf("got %q", hint)
 		}
 	}

@@ -1519,7 +1519,7 @@ export interface LabelInfo {
 }
 
 /** LabelOrigin says what kind of thing a [Label] is of. */
-export type LabelOrigin = 'file' | 'folder' | 'network' | 'attachment' | 'outside' | 'secret' | 'memory' | 'written';
+export type LabelOrigin = 'file' | 'folder' | 'network' | 'attachment' | 'outside' | 'secret' | 'web' | 'memory' | 'written';
 
 /**
  * LabelQuery selects labels. Without a run they are those of the files that agents
@@ -2438,6 +2438,16 @@ export interface SavedFile {
   bytes: number;
 }
 
+/** SearchService says who answers searches of the web. */
+export interface SearchService {
+  /** duckduckgo, searxng, brave or tavily */
+  kind: string;
+  /** of an instance of its own; "" for the public one */
+  url: string;
+  /** whether there is one */
+  key: boolean;
+}
+
 /**
  * Seed is a task as it was agreed on. It never changes: what is learned makes
  * its next version.
@@ -3117,6 +3127,68 @@ export interface UndoState {
   redo: number;
 }
 
+/** WebFetch is a page to be read. */
+export interface WebFetch {
+  /** http or https */
+  url?: string;
+  /** as it was sent, instead of readable markdown */
+  raw?: boolean;
+  /** the character to begin at, as a page's next said */
+  from?: number;
+  /** characters; 40,000 by default */
+  max?: number;
+}
+
+/** Page is what an address holds. All of its texts are written by strangers. */
+export interface WebPage {
+  /** where the page was in the end */
+  url: string;
+  title?: string;
+  author?: string;
+  /** RFC 3339 where the page says it in a way that can be read */
+  published?: string;
+  /** its name for itself */
+  site?: string;
+  /** without parameters: "text/html" */
+  content_type: string;
+  /** the piece that was asked for */
+  markdown: string;
+  /** in the whole text */
+  links?: number;
+  /** characters of the whole text */
+  total: number;
+  /** the From with which it goes on, 0 at the end */
+  next?: number;
+  /** more was sent than is read: the text has no end */
+  truncated?: boolean;
+  /** UTC */
+  fetched: string;
+  /** the addresses that led to URL, the one asked for first */
+  redirects?: string[];
+}
+
+/** Result is a page that a search found. Its texts are written by strangers. */
+export interface WebResult {
+  title: string;
+  url: string;
+  snippet?: string;
+  /** RFC 3339, or as the service writes it */
+  published?: string;
+  /** the machine, without www. */
+  site: string;
+}
+
+/** WebSearch is what to look for in the web. */
+export interface WebSearch {
+  query?: string;
+  /** 8 by default, at most 20 */
+  count?: number;
+  /** ko, en-US; "" is any */
+  lang?: string;
+  /** day, week, month or year; "" is any time */
+  freshness?: string;
+}
+
 /**
  * Words is a text for people in both languages of Oxios. As a string it is the
  * English one, which models and logs read.
@@ -3616,6 +3688,27 @@ export interface SpaceAPI {
   list(): Promise<SpaceInfo[]>;
 }
 
+/** BrowserAPI holds the calls that read the web. */
+export interface BrowserAPI {
+  /**
+   * Fetch reads a page of the web as markdown, through the network guard. What
+   * comes back was written by strangers: an agent's run carries that from then on.
+   */
+  fetch(f: WebFetch): Promise<WebPage>;
+  /**
+   * Search asks the search service that the person chose. Nothing found is no
+   * error.
+   */
+  search(s: WebSearch): Promise<WebResult[]>;
+  /** Service says who answers searches. */
+  service(): Promise<SearchService>;
+  /**
+   * SetKey keeps the key of the search service, bound to its machine; "" removes
+   * it.
+   */
+  setKey(key: string): Promise<SearchService>;
+}
+
 /**
  * A2AAPI holds the calls about the cards of agents and the messages between
  * them.
@@ -3856,6 +3949,7 @@ export interface Kernel {
   exec: ExecAPI;
   memory: MemoryAPI;
   space: SpaceAPI;
+  browser: BrowserAPI;
   a2a: A2AAPI;
   infra: InfraAPI;
 }
@@ -3974,6 +4068,12 @@ export function makeKernel(t: Transport): Kernel {
     },
     space: {
       list: () => t.call('space.list', []) as Promise<SpaceInfo[]>,
+    },
+    browser: {
+      fetch: (f) => t.call('browser.fetch', [f]) as Promise<WebPage>,
+      search: (s) => t.call('browser.search', [s]) as Promise<WebResult[]>,
+      service: () => t.call('browser.service', []) as Promise<SearchService>,
+      setKey: (key) => t.call('browser.setKey', [key]) as Promise<SearchService>,
     },
     a2a: {
       cards: (q) => t.call('a2a.cards', [q]) as Promise<AgentCard[]>,

@@ -1,0 +1,194 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"net"
+	"net/url"
+	"strings"
+
+	"oxios/kernel/security"
+	"oxios/kernel/store"
+	"oxios/kernel/sys"
+	"oxios/kernel/web"
+)
+
+// The types of pages and results live in web.
+type (
+	WebPage   = web.Page
+	WebResult = web.Result
+)
+
+// WebFetch is a page to be read.
+type WebFetch struct {
+	URL  string `json:"url"`            // http or https
+	Raw  bool   `json:"raw,omitempty"`  // as it was sent, instead of readable markdown
+	From int    `json:"from,omitempty"` // the character to begin at, as a page's next said
+	Max  int    `json:"max,omitempty"`  // characters; 40,000 by default
+}
+
+// WebSearch is what to look for in the web.
+type WebSearch struct {
+	Query     string `json:"query"`
+	Count     int    `json:"count,omitempty"`     // 8 by default, at most 20
+	Lang      string `json:"lang,omitempty"`      // ko, en-US; "" is any
+	Freshness string `json:"freshness,omitempty"` // day, week, month or year; "" is any time
+}
+
+// SearchService says who answers searches of the web.
+type SearchService struct {
+	Kind string `json:"kind"` // duckduckgo, searxng, brave or tavily
+	URL  string `json:"url"`  // of an instance of its own; "" for the public one
+	Key  bool   `json:"key"`  // whether there is one
+}
+
+// Fetch reads a page of the web as markdown, through the network guard. What
+// comes back was written by strangers: an agent's run carries that from then on.
+func (a *BrowserAPI) Fetch(ctx context.Context, f WebFetch) (WebPage, error) {
+	host := hostOf(f.URL)
+	act := a.reaching("browser.fetch", host, sys.Say("Reads the page %s", sys.Shorten(f.URL, 300)), f)
+	act.leaves = a.who.Kind == sys.KindAgent && !a.named(ctx, host)
+	return guard(ctx, a.caller, act, func(ctx context.Context) (WebPage, error) {
+		return a.k.web.Fetch(ctx, f.URL, web.FetchOptions{Raw: f.Raw, From: f.From, Max: f.Max})
+	})
+}
+
+// Search asks the search service that the person chose. Nothing found is no
+// error.
+func (a *BrowserAPI) Search(ctx context.Context, s WebSearch) ([]WebResult, error) {
+	act := a.reaching("browser.search", a.k.config.get().SearchService, sys.Say("Searches the web for: %s", sys.Shorten(s.Query, 300)), s)
+	act.leaves = true
+	return guard(ctx, a.caller, act, func(ctx context.Context) ([]WebResult, error) {
+		service, err := a.k.searchService(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return a.k.web.With(service).Search(ctx, s.Query, web.SearchOptions{Count: s.Count, Lang: s.Lang, Freshness: s.Freshness})
+	})
+}
+
+// reaching is a call that reads the web. Unlike a command with the network it
+// sends nothing but an address or the words of a search, so it asks in mode ask
+// alone, or where the rule of taint does.
+func (a *BrowserAPI) reaching(call, host string, title sys.Words, subject any) action {
+	return action{
+		call: call, resource: "web:" + host, effect: security.EffectRead, network: true, subject: subject, asks: a.scope.mode == security.ModeAsk,
+		meta: map[string]any{"host": host},
+		card: func(r *security.Request) { r.Title, r.TitleKO = title.EN, title.In(true) },
+		brought: func(context.Context) (Labels, error) {
+			return Labels{store.NewLabel(Label{Origin: store.LabelWeb, Untrusted: true, Name: host}, host, sys.Say("what %s sent", host))}, nil
+		},
+	}
+}
+
+// named reports whether the person has named a machine in the conversation.
+func (a *BrowserAPI) named(ctx context.Context, host string) bool {
+	if host == "" {
+		return false
+	}
+	messages, err := a.k.store.Messages(ctx, a.scope.sessionID)
+	if err != nil {
+		return false
+	}
+	host = strings.TrimPrefix(host, "www.")
+	for _, m := range messages {
+		if m.Role != store.RoleUser {
+			continue
+		}
+		for word := range strings.FieldsFuncSeq(strings.ToLower(m.Content), func(r rune) bool { return r > 0x7F || strings.ContainsRune(" \t\n\r<>()[]{}\"'`,;", r) }) {
+			word = strings.TrimRight(word, ".!?:")
+			if h := strings.TrimPrefix(hostOf(word), "www."); h == host {
+				return true
+			}
+			if h := strings.TrimPrefix(hostOf("https://"+word), "www."); h == host {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hostOf is the machine of an address, in lower case; "" for none.
+func hostOf(address string) string {
+	u, err := url.Parse(strings.TrimSpace(address))
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Hostname())
+}
+
+// Service says who answers searches.
+func (a *BrowserAPI) Service(ctx context.Context) (SearchService, error) {
+	return guard(ctx, a.caller, action{call: "browser.service", resource: "web"}, func(ctx context.Context) (SearchService, error) {
+		return a.k.describeSearch(ctx)
+	})
+}
+
+// SetKey keeps the key of the search service, bound to its machine; "" removes
+// it.
+func (a *BrowserAPI) SetKey(ctx context.Context, key string) (SearchService, error) {
+	return guard(ctx, a.caller, action{call: "browser.setKey", resource: "web"}, func(ctx context.Context) (SearchService, error) {
+		name, at := a.k.searchKey()
+		var err error
+		if strings.TrimSpace(key) == "" {
+			if err = a.k.keys.Delete(ctx, name); sys.CodeOf(err) == sys.CodeNotFound {
+				err = nil
+			}
+		} else {
+			_, err = a.k.keys.Set(ctx, name, at, key)
+			a.k.redact.AddSecret(key)
+		}
+		if err != nil {
+			return SearchService{}, err
+		}
+		return a.k.describeSearch(ctx)
+	})
+}
+
+func (k *Kernel) describeSearch(ctx context.Context) (SearchService, error) {
+	s, err := k.searchService(ctx)
+	return SearchService{Kind: cmp.Or(s.Kind, web.DuckDuckGo), URL: s.URL, Key: s.Key != ""}, err
+}
+
+// searchKey names the key of the search service, and the machine that it is for.
+func (k *Kernel) searchKey() (name, at string) {
+	cfg := k.config.get()
+	return "search-" + cfg.SearchService, cmp.Or(cfg.SearchURL, web.Home(cfg.SearchService))
+}
+
+// searchService is the search service that the person chose, with its key.
+func (k *Kernel) searchService(ctx context.Context) (web.Service, error) {
+	cfg := k.config.get()
+	s := web.Service{Kind: cfg.SearchService, URL: cfg.SearchURL, Private: cfg.SearchURL != ""}
+	name, at := k.searchKey()
+	if at == "" {
+		return s, nil
+	}
+	key, err := k.keys.Get(ctx, name, at)
+	if sys.CodeOf(err) == sys.CodeNotFound {
+		return s, nil
+	}
+	if err != nil {
+		return s, err
+	}
+	s.Key = key
+	k.redact.AddSecret(key)
+	return s, nil
+}
+
+// newWeb makes what reads the web.
+func (k *Kernel) newWeb() *web.Client {
+	return web.New(web.Config{Guard: k.opts.Net, Clock: k.clock, Document: k.readDocument})
+}
+
+// checkSearchURL says what is wrong with the address of a search service.
+func checkSearchURL(address string) error {
+	if address == "" {
+		return nil
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || net.ParseIP(u.Hostname()) == nil && strings.ContainsAny(u.Hostname(), " _") {
+		return sys.Errorf(sys.CodeInvalid, "search_url is %q, but must be an http or https address, or empty", address)
+	}
+	return nil
+}
