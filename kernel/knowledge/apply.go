@@ -107,8 +107,12 @@ func (h *hand) check(plan Plan) error {
 		if err := checkStep(s); err != nil {
 			return err
 		}
-		was := origin(plan.Steps[:i], s.Path)
-		if err := h.same(was, s); err != nil {
+		was, written := origin(plan.Steps[:i], s.Path)
+		if written != nil { // an earlier step makes the file what this one finds
+			if hashOf(written) != s.BaseHash {
+				return errChanged(s.Path)
+			}
+		} else if err := h.same(was, s); err != nil {
 			return err
 		}
 		if s.Kind == StepMove && !h.freeFor(was, s.To) {
@@ -141,20 +145,24 @@ func cmpErr(err, otherwise error) error {
 	return otherwise
 }
 
-// origin is where the file lies now that a later step will find at p.
-func origin(before []Step, p string) string {
+// origin is where the file lies now that a later step will find at p, and what
+// it will hold by then when a step before writes it.
+func origin(before []Step, p string) (now string, written []byte) {
 	for i := len(before) - 1; i >= 0; i-- {
 		s := before[i]
-		if s.Kind != StepMove {
-			continue
-		}
-		if p == s.To {
+		switch {
+		case s.Kind == StepWrite && s.Path == p && written == nil:
+			written = append([]byte{}, s.After...)
+		case s.Kind != StepMove:
+		case p == s.To:
 			p = s.Path
-		} else if rest, ok := strings.CutPrefix(p, s.To+"/"); ok {
-			p = s.Path + "/" + rest
+		default:
+			if rest, ok := strings.CutPrefix(p, s.To+"/"); ok {
+				p = s.Path + "/" + rest
+			}
 		}
 	}
-	return p
+	return p, written
 }
 
 // same fails when the file at p is not the one that s was planned on.

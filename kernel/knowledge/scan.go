@@ -27,6 +27,7 @@ type Link struct {
 
 	start, end int  // the bytes of the target in the text
 	angle      bool // the target stands in < >
+	escaped    bool // letters beyond ASCII are written with %
 	key        string
 }
 
@@ -446,7 +447,7 @@ func (s *scanner) destination(from, to, number int, embed bool) int {
 		return end
 	}
 	s.out.links = append(s.out.links, Link{Target: decoded, Fragment: unescape(fragment), Markdown: true, Embed: embed, Line: number,
-		start: from, end: from + len(target), angle: angle, key: keyOf(path.Clean(decoded))})
+		start: from, end: from + len(target), angle: angle, escaped: strings.Contains(target, "%E") || strings.Contains(target, "%e"), key: keyOf(path.Clean(decoded))})
 	return end
 }
 

@@ -46,6 +46,7 @@ var koreanOf = sync.OnceValue(func() map[string]string {
 		koreanKeys(),
 		koreanTry(),
 		koreanCgroup(),
+		koreanKnowledge(),
 	} {
 		for _, words := range part {
 			all[words[0]] = words[1]
