@@ -149,6 +149,7 @@ func TestRenamesBreakNoLinkAndLoseNoEdit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		v.quick = true
 		w := &world{t: t, v: v, paths: map[string]string{}, goals: map[string]string{}, edits: map[string][]string{}}
 		for range 5 {
 			if p := w.where("first"); !w.taken(p) {

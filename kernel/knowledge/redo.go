@@ -36,7 +36,7 @@ func (v *Vault) writeJournal(plan Plan) error {
 	if err == nil {
 		_, err = f.Write(raw)
 	}
-	if err == nil {
+	if err == nil && !v.quick {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
@@ -67,6 +67,9 @@ func (v *Vault) dropJournal() error {
 }
 
 func (v *Vault) syncState() error {
+	if v.quick {
+		return nil
+	}
 	root, err := os.OpenRoot(v.opt.State)
 	if err != nil {
 		return err

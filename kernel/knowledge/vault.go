@@ -91,6 +91,8 @@ type Vault struct {
 	dir string
 	log *slog.Logger
 
+	quick bool // nothing is flushed: for tests that pull no plug
+
 	// step is called before each thing that [Vault.Apply] does to the disk. A test
 	// ends the process there.
 	step func(what string)
