@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 
@@ -173,6 +174,9 @@ func (ix *index) encode(dir string) []byte {
 			e.num(int(ix.length[d]))
 		}
 	}
+	// Names first and numbers after them: what is read back keeps the names' part
+	// in memory as it is.
+	var numbers encoder
 	used := 0
 	for _, posts := range ix.posts {
 		if slices.ContainsFunc(posts, func(p uint32) bool { return number[p>>8] > 0 }) {
@@ -191,20 +195,23 @@ func (ix *index) encode(dir string) []byte {
 			continue
 		}
 		e.text(ix.names[t])
-		e.num(live)
+		numbers.num(live)
 		last := 0
 		for _, p := range posts {
 			if d := number[p>>8]; d > 0 {
 				if w := p & 0xFF; w == 1 { // the commonest weight is told by the lowest bit
-					e.num((d-last)<<1 | 1)
+					numbers.num((d-last)<<1 | 1)
 				} else {
-					e.num((d - last) << 1)
-					e.b = append(e.b, byte(w))
+					numbers.num((d - last) << 1)
+					numbers.b = append(numbers.b, byte(w))
 				}
 				last = d
 			}
 		}
 	}
+	names := len(e.b)
+	e.b = append(e.b, numbers.b...)
+	e.b = binary.LittleEndian.AppendUint64(e.b, uint64(names))
 	sum := blake3.Sum256(e.b)
 	return append(e.b, sum[:]...)
 }
@@ -310,13 +317,19 @@ var errIndexFile = errors.New("the file is damaged, of another format, or of ano
 
 func decodeIndex(raw []byte, dir string) (*index, error) {
 	at := len(raw) - 32
-	if at < 0 {
+	if at < 8 {
 		return nil, errIndexFile
 	}
 	if sum := blake3.Sum256(raw[:at]); !bytes.Equal(sum[:], raw[at:]) {
 		return nil, errIndexFile
 	}
-	d := decoder{b: raw[:at], all: string(raw[:at])}
+	at -= 8
+	names := int(binary.LittleEndian.Uint64(raw[at:]) & (1<<40 - 1))
+	if names > at {
+		return nil, errIndexFile
+	}
+	d := decoder{b: raw[:names], all: string(raw[:names])}
+	numbers := decoder{b: raw[names:at]}
 	if d.text() != indexFormat || d.text() != dir {
 		return nil, errIndexFile
 	}
@@ -332,7 +345,7 @@ func decodeIndex(raw []byte, dir string) (*index, error) {
 			return nil, errIndexFile
 		}
 		if f.large {
-			f.title = stem(f.path[len(parent(f.path)):])
+			f.title = stem(path.Base(f.path))
 		}
 		f.names = namesOf(f)
 		ix.put(f, nil, nil, 0)
@@ -347,16 +360,16 @@ func decodeIndex(raw []byte, dir string) (*index, error) {
 	ix.names, ix.posts = make([]string, 0, count), make([][]uint32, 0, count)
 	for range count {
 		t := ix.term(d.text())
-		posts := make([]uint32, d.count())
+		posts := make([]uint32, numbers.count())
 		doc := 0
 		for i := range posts {
-			step := d.num()
+			step := numbers.num()
 			weight := 1
 			if step&1 == 0 {
-				if len(d.b) == 0 {
+				if len(numbers.b) == 0 {
 					return nil, errIndexFile
 				}
-				weight, d.b = int(d.b[0]), d.b[1:]
+				weight, numbers.b = int(numbers.b[0]), numbers.b[1:]
 			}
 			doc += step >> 1
 			if doc < 1 || doc > docs {
@@ -366,7 +379,7 @@ func decodeIndex(raw []byte, dir string) (*index, error) {
 		}
 		ix.posts[t] = posts
 	}
-	if d.bad || len(d.b) > 0 {
+	if d.bad || numbers.bad || len(d.b)+len(numbers.b) > 0 {
 		return nil, errIndexFile
 	}
 	ix.sort(0)

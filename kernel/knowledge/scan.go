@@ -65,11 +65,20 @@ type scanner struct {
 	skip     int    // inline code reaches to here
 	paraEnd  int    // where the paragraph ends, once it was looked for
 	noCloser map[int]bool
+
+	record bool     // note where code stands
+	codes  [][2]int // code, from and to
 }
 
 // scan reads the outline of a text without BOM.
 func scan(text string) outline {
 	s := scanner{text: text, blank: true}
+	s.all()
+	return s.out
+}
+
+func (s *scanner) all() {
+	text := s.text
 	line, at := 1, 0
 	if _, rest := frontmatterOf(text); rest > 0 {
 		line += s.frontmatter(rest)
@@ -85,7 +94,6 @@ func scan(text string) outline {
 		at = next
 		line++
 	}
-	return s.out
 }
 
 // frontmatter finds the links in it: strings that are a [[link]] as a whole.
@@ -130,6 +138,7 @@ func (s *scanner) line(from, to, number int) {
 				s.fence = ""
 				s.blank = true
 			}
+			s.isCode(from, to)
 			return
 		}
 	}
@@ -145,6 +154,7 @@ func (s *scanner) line(from, to, number int) {
 	item := listMarker(rest)
 	if indent >= 4 && item == 0 && !s.list && (wasBlank || s.code) {
 		s.code = true
+		s.isCode(from, to)
 		return
 	}
 	s.code = false
@@ -330,6 +340,7 @@ func (s *scanner) inlineCode(i int) int {
 			m := runLength(s.text, j)
 			if m == n {
 				s.skip = j + m
+				s.isCode(i, j+m)
 				return j + m
 			}
 			j += m - 1
@@ -340,6 +351,12 @@ func (s *scanner) inlineCode(i int) int {
 	}
 	s.noCloser[n] = true
 	return i + n
+}
+
+func (s *scanner) isCode(from, to int) {
+	if s.record {
+		s.codes = append(s.codes, [2]int{from, to})
+	}
 }
 
 func runLength(text string, i int) int {

@@ -91,6 +91,7 @@ type Vault struct {
 	dir string
 	log *slog.Logger
 
+	pace  pace
 	quick bool // nothing is flushed: for tests that pull no plug
 
 	// step is called before each thing that [Vault.Apply] does to the disk. A test
@@ -101,7 +102,6 @@ type Vault struct {
 	scanning sync.Mutex // one walk at a time, also the first; never taken inside applying
 
 	loaded  atomic.Bool
-	watched atomic.Bool
 	redo    atomic.Bool  // changes of an earlier process may be left to finish
 	present atomic.Int64 // when the folder was seen last, as the time of the process in nanoseconds
 	dirty   atomic.Bool  // the index changed since it was saved
@@ -123,7 +123,7 @@ func Open(opt Options) (*Vault, error) {
 	if err != nil || opt.Dir == "" {
 		return nil, errGone(opt.Dir, err)
 	}
-	v := &Vault{opt: opt, dir: dir, log: opt.Log, step: func(string) {}, ix: newIndex()}
+	v := &Vault{opt: opt, dir: dir, log: opt.Log, step: func(string) {}, ix: newIndex(), pace: usualPace}
 	if opt.Create {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, errWrite(dir, err)

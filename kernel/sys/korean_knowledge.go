@@ -69,5 +69,9 @@ func koreanKnowledge() [][2]string {
 		{"It differs from %s by case only: Windows and Macs keep one of the two.", "%s와(과) 대소문자만 다릅니다. Windows와 Mac은 둘 중 하나만 남깁니다."},
 		{"Two files have this name, written in different bytes; one of them is not shown.", "바이트가 다르지만 이름이 같은 파일이 둘입니다. 하나는 보이지 않습니다."},
 		{"It is a link that leads out of the vault or nowhere, and is not followed.", "지식 폴더 밖으로 나가거나 갈 곳이 없는 링크라 따라가지 않습니다."},
+		{"It could not be read: %v.", "읽지 못했습니다: %v."},
+		{"It is a symbolic link, a pipe or a device.", "심볼릭 링크이거나 파이프, 장치입니다."},
+		{"%s has more than %d MB. Nothing was added.", "%s은(는) %d MB가 넘습니다. 아무것도 더하지 않았습니다."},
+		{"Put a smaller file here, and keep the large one elsewhere.", "더 작은 파일을 넣고, 큰 파일은 다른 곳에 두세요."},
 	}
 }
