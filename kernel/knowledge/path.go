@@ -24,6 +24,8 @@ func clean(name string) (string, error) {
 			return "", errPath(name)
 		case part[0] == '.':
 			return "", errHidden(name)
+		case len(part) > 255:
+			return "", errName(sys.Shorten(part, 40), sys.Say("it is longer than 255 bytes"))
 		}
 	}
 	return p, nil
@@ -65,8 +67,6 @@ func checkName(p string) error {
 			return errName(part, sys.Say("a space or a dot stands at its edge"))
 		case isDevice(part):
 			return errName(part, sys.Say("Windows keeps it for a device"))
-		case len(part) > 255:
-			return errName(sys.Shorten(part, 40), sys.Say("it is longer than 255 bytes"))
 		}
 	}
 	return nil

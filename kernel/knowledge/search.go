@@ -58,9 +58,10 @@ func parse(text string) query {
 	for i, w := range words {
 		low := fold(w)
 		switch {
-		case strings.HasPrefix(low, "tag:") && len(low) > 4:
+		case low == "tag:" || low == "path:": // still being typed
+		case strings.HasPrefix(low, "tag:"):
 			q.tags = append(q.tags, strings.TrimPrefix(low[4:], "#"))
-		case strings.HasPrefix(low, "path:") && len(low) > 5:
+		case strings.HasPrefix(low, "path:"):
 			q.paths = append(q.paths, low[5:])
 		default:
 			q.add(low, open && i == len(words)-1, false)
@@ -299,8 +300,6 @@ func (ix *index) score(q query) heap {
 // clause adds one word's worth to the sums, and returns the most clauses that any
 // note satisfies by now.
 func (ix *index) clause(c *clause, s *sums, mean float32) (most uint8) {
-	before := len(s.touched)
-	_ = before
 	var mine []uint32 // documents of this clause
 	add := func(posts []uint32, df int, factor float32, once bool) {
 		n := float64(max(ix.live, df))
