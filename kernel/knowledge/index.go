@@ -27,6 +27,7 @@ type file struct {
 	tasks                  []Task
 	words                  int
 	names                  []string // what Switch compares: folded title, name, aliases, path
+	lowTags                []string // the tags, folded
 
 	doc  uint32 // its number in the postings
 	seen uint32 // the walk that met it last

@@ -347,7 +347,7 @@ func decodeIndex(raw []byte, dir string) (*index, error) {
 		if f.large {
 			f.title = stem(path.Base(f.path))
 		}
-		f.names = namesOf(f)
+		f.ease()
 		ix.put(f, nil, nil, 0)
 	}
 	for i := range docs {

@@ -367,7 +367,7 @@ func (v *Vault) readOne(root *os.Root, p pending, c *counter) (reading, bool) {
 	f.size, f.mtime = p.info.Size(), p.info.ModTime().UnixNano()
 	age := time.Since(p.info.ModTime())
 	f.racy = f.note && age < racyFor && age > -racyFor
-	f.names = namesOf(f)
+	f.ease()
 	weights, length := c.take()
 	return reading{f, weights, length, c.names, c}, true
 }

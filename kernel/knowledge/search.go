@@ -187,6 +187,7 @@ func holds(f *file, low string, phrases []string) bool {
 type scored struct {
 	file  *file
 	score float32
+	mtime int64 // of the file, read under the lock
 }
 
 // heap has the best note on top, the newer one of two.
@@ -200,7 +201,10 @@ func heapOf(h heap) heap {
 }
 
 func (h heap) before(a, b int) bool {
-	return cmp.Or(cmp.Compare(h[a].score, h[b].score), cmp.Compare(h[a].file.mtime, h[b].file.mtime), strings.Compare(h[b].file.path, h[a].file.path)) > 0
+	if h[a].score != h[b].score {
+		return h[a].score > h[b].score // nearly always enough, and the files need not be looked at
+	}
+	return cmp.Or(cmp.Compare(h[a].mtime, h[b].mtime), strings.Compare(h[b].file.path, h[a].file.path)) > 0
 }
 
 func (h heap) down(i int) {
@@ -249,7 +253,7 @@ const (
 func (ix *index) score(q query) heap {
 	keep := func(f *file) bool {
 		for _, t := range q.tags {
-			if !hasTag(f.tags, t) {
+			if !hasFolded(f.lowTags, t) {
 				return false
 			}
 		}
@@ -267,7 +271,7 @@ func (ix *index) score(q query) heap {
 		var all heap
 		for _, f := range ix.docs {
 			if f != nil && keep(f) {
-				all = append(all, scored{f, 1})
+				all = append(all, scored{f, 1, f.mtime})
 			}
 		}
 		return all
@@ -286,10 +290,11 @@ func (ix *index) score(q query) heap {
 	for i := range q.clauses {
 		best = max(best, ix.clause(&q.clauses[i], s, mean))
 	}
-	var out heap
+	narrow := len(q.tags)+len(q.paths) > 0
+	out := make(heap, 0, len(s.touched))
 	for _, d := range s.touched {
-		if f := ix.docs[d]; f != nil && s.full[d] == best && best > 0 && keep(f) {
-			out = append(out, scored{f, s.score[d]})
+		if s.full[d] == best && best > 0 && (!narrow || keep(ix.docs[d])) {
+			out = append(out, scored{ix.docs[d], s.score[d], ix.docs[d].mtime})
 		}
 		s.score[d], s.full[d] = 0, 0
 	}

@@ -9,6 +9,14 @@ import (
 	"unicode/utf8"
 )
 
+// ease prepares what is compared with each query.
+func (f *file) ease() {
+	f.names, f.lowTags = namesOf(f), nil
+	for _, t := range f.tags {
+		f.lowTags = append(f.lowTags, fold(t))
+	}
+}
+
 // namesOf are what a file can be called: title, name, aliases, and its path.
 func namesOf(f *file) []string {
 	names := []string{fold(stem(path.Base(f.path)))}
@@ -43,7 +51,7 @@ func (v *Vault) Switch(ctx context.Context, text string, k int) ([]Hit, error) {
 	for _, f := range v.ix.files {
 		if len(pattern) == 0 {
 			if f.note {
-				found = append(found, scored{f, 1})
+				found = append(found, scored{f, 1, f.mtime})
 			}
 			continue
 		}
@@ -51,7 +59,7 @@ func (v *Vault) Switch(ctx context.Context, text string, k int) ([]Hit, error) {
 			if !f.note {
 				s *= 0.8
 			}
-			found = append(found, scored{f, s})
+			found = append(found, scored{f, s, f.mtime})
 		}
 	}
 	var hits []Hit

@@ -136,7 +136,7 @@ func (v *Vault) Tasks(ctx context.Context, f TaskFilter) ([]Task, error) {
 		if len(file.tasks) == 0 || f.Path != "" && file.path != f.Path && file.path != f.Path+".md" && !strings.HasPrefix(file.path, f.Path+"/") {
 			continue
 		}
-		noteHas := tag == "" || hasTag(file.tags, tag)
+		noteHas := tag == "" || hasFolded(file.lowTags, tag)
 		for _, t := range file.tasks {
 			if f.Open && t.Done || f.Done && !t.Done || f.Due != "" && (t.Due == "" || t.Due > f.Due) {
 				continue
@@ -155,8 +155,17 @@ func (v *Vault) Tasks(ctx context.Context, f TaskFilter) ([]Task, error) {
 
 // hasTag reports whether a folded tag, or one below it, is among tags.
 func hasTag(tags []string, tag string) bool {
+	low := make([]string, len(tags))
+	for i, t := range tags {
+		low[i] = fold(t)
+	}
+	return hasFolded(low, tag)
+}
+
+// hasFolded is [hasTag] for tags that are folded already.
+func hasFolded(tags []string, tag string) bool {
 	for _, t := range tags {
-		if t = fold(t); t == tag || strings.HasPrefix(t, tag) && t[len(tag)] == '/' {
+		if t == tag || strings.HasPrefix(t, tag) && t[len(tag)] == '/' {
 			return true
 		}
 	}
