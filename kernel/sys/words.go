@@ -48,6 +48,7 @@ var koreanOf = sync.OnceValue(func() map[string]string {
 		koreanMemory(),
 		koreanCgroup(),
 		koreanWeb(),
+		koreanKnowledge(),
 	} {
 		for _, words := range part {
 			all[words[0]] = words[1]

@@ -1,0 +1,260 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"oxios/kernel/sys"
+)
+
+// ImportMode says what becomes of a file whose name is taken by another one.
+type ImportMode string
+
+// The modes of [Vault.Import].
+const (
+	ImportSkip   ImportMode = "skip"   // it is left out, and named
+	ImportBeside ImportMode = "beside" // it comes in under "name (2)", and is named
+)
+
+// Clash is a file whose name was taken.
+type Clash struct {
+	Path string `json:"path"`
+	As   string `json:"as,omitempty"` // what it is called now; "" when it was left out
+}
+
+// Left is a file that was not taken over, with the reason as a sentence.
+type Left struct {
+	Path string    `json:"path"`
+	Text sys.Words `json:"text"`
+}
+
+// Imported says what an import did, in files.
+type Imported struct {
+	Copied  int     `json:"copied"`
+	Same    int     `json:"same"` // that were there already, byte for byte
+	Clashes []Clash `json:"clashes,omitempty"`
+	Left    []Left  `json:"left,omitempty"`
+}
+
+// Import copies the files of a folder, an Obsidian vault say, into this one, by
+// the same paths. Nothing is overwritten, and nothing in the folder is changed;
+// hidden files stay behind. What came in before ctx ends, stays.
+func (v *Vault) Import(ctx context.Context, dir string, mode ImportMode) (Imported, error) {
+	var out Imported
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return out, errImport(dir, err)
+	}
+	if rel, err := filepath.Rel(v.dir, dir); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return out, errImport(dir, errors.New("it lies in the vault already"))
+	}
+	if rel, err := filepath.Rel(dir, v.dir); err == nil && !strings.HasPrefix(rel, "..") {
+		return out, errImport(dir, errors.New("the vault lies in it"))
+	}
+	from, err := os.OpenRoot(dir)
+	if err != nil {
+		return out, errImport(dir, err)
+	}
+	defer from.Close()
+	if _, err := v.Rescan(ctx); err != nil {
+		return out, err
+	}
+	root, err := v.root()
+	if err != nil {
+		return out, err
+	}
+	defer root.Close()
+	h := &hand{v: v, root: root}
+	v.mu.RLock()
+	taken := map[string]string{} // folded → path
+	for p := range v.ix.files {
+		taken[fold(p)] = p
+	}
+	v.mu.RUnlock()
+	err = fs.WalkDir(from.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case p == "." && err != nil:
+			return errImport(dir, err)
+		case p == ".":
+			return nil
+		case err != nil:
+			out.Left = append(out.Left, Left{p, sys.Say("It could not be read: %v.", err)})
+			return nil
+		case d.Name()[0] == '.':
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.IsDir():
+			return nil
+		case !d.Type().IsRegular():
+			out.Left = append(out.Left, Left{p, sys.Say("It is a symbolic link, a pipe or a device.")})
+			return nil
+		}
+		return h.takeOver(from, p, mode, taken, &out)
+	})
+	if _, scan := v.Rescan(context.WithoutCancel(ctx)); err == nil {
+		err = scan
+	}
+	return out, err
+}
+
+// takeOver copies one file.
+func (h *hand) takeOver(from *os.Root, name string, mode ImportMode, taken map[string]string, out *Imported) error {
+	p, err := clean(norm.NFC.String(name))
+	if err != nil {
+		message, _ := sys.AsError(err).Words()
+		out.Left = append(out.Left, Left{name, message})
+		return nil
+	}
+	if there, ok := taken[fold(p)]; ok {
+		theirs, _, errA := (&hand{root: from}).hash(name)
+		ours, _, errB := h.hash(there)
+		if errA == nil && errB == nil && theirs == ours && there == p {
+			out.Same++
+			return nil
+		}
+		clash := Clash{Path: p}
+		if mode == ImportBeside {
+			p = freeName(p, func(p string) bool { _, ok := taken[fold(p)]; return ok })
+			clash.As = p
+		}
+		out.Clashes = append(out.Clashes, clash)
+		if mode != ImportBeside {
+			return nil
+		}
+	}
+	f, err := from.Open(name)
+	if err != nil {
+		out.Left = append(out.Left, Left{p, sys.Say("It could not be read: %v.", err)})
+		return nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil {
+		err = h.copyIn(f, p, info, false)
+	}
+	if err != nil {
+		return err
+	}
+	taken[fold(p)] = p
+	out.Copied++
+	return nil
+}
+
+// freeName adds a number to a name that is taken.
+func freeName(p string, taken func(string) bool) string {
+	ext := path.Ext(p)
+	for n := 2; ; n++ {
+		free := fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(p, ext), n, ext)
+		if !taken(free) {
+			return free
+		}
+	}
+}
+
+// copyIn makes a new file of a stream. It keeps the time of info, where there is
+// one, and flushes when the stream is the only copy.
+func (h *hand) copyIn(from io.Reader, p string, info fs.FileInfo, only bool) error {
+	if err := h.folders(parent(p)); err != nil {
+		return errWrite(p, err)
+	}
+	disk, found := onDisk(h.root, p)
+	if found {
+		return errExists(p)
+	}
+	tmp := join(parent(disk), temporary+hashOf([]byte(disk))[:20])
+	_ = h.root.Remove(tmp)
+	f, err := h.root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return errWrite(p, err)
+	}
+	_, err = io.Copy(f, from)
+	if err == nil && only && !h.v.quick {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil && info != nil {
+		err = h.root.Chtimes(tmp, info.ModTime(), info.ModTime())
+	}
+	if err == nil {
+		err = h.place(tmp, disk, true)
+	}
+	if err != nil {
+		_ = h.root.Remove(tmp)
+		if errors.Is(err, fs.ErrExist) {
+			return errExists(p)
+		}
+		if sys.CodeOf(err) == sys.CodeTooLarge {
+			return err
+		}
+		return errWrite(p, err)
+	}
+	if !only {
+		return nil
+	}
+	return h.sync(parent(disk))
+}
+
+// limited fails a stream that is longer than a file of the vault may be.
+type limited struct {
+	from io.Reader
+	name string
+	n    int64
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	n, err := l.from.Read(p)
+	if l.n += int64(n); l.n > maxFile {
+		return 0, sys.Errorf(sys.CodeTooLarge, "%s has more than %d MB. Nothing was added.", l.name, maxFile/mega).
+			WithHint("Put a smaller file here, and keep the large one elsewhere.")
+	}
+	return n, err
+}
+
+// Attach adds a file to attachments/ and returns its path, under which a note can
+// show it: ![[…]]. A name that is taken gets a number. At most 50 MB.
+func (v *Vault) Attach(ctx context.Context, name string, from io.Reader) (string, error) {
+	p, err := clean("attachments/" + path.Base(filepath.ToSlash(name)))
+	if err != nil {
+		return "", err
+	}
+	if err := checkName(path.Base(p)); err != nil {
+		return "", err
+	}
+	if err := v.ready(ctx); err != nil {
+		return "", err
+	}
+	root, err := v.root()
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	v.applying.Lock()
+	taken := func(p string) bool {
+		v.mu.RLock()
+		known := len(v.ix.folded[fold(stem(p))]) > 0
+		v.mu.RUnlock()
+		_, found := onDisk(root, p)
+		return found || known
+	}
+	if taken(p) {
+		p = freeName(p, taken)
+	}
+	err = (&hand{v: v, root: root}).copyIn(&limited{from: from, name: path.Base(p)}, p, nil, true)
+	v.applying.Unlock()
+	if err != nil {
+		return "", err
+	}
+	return p, v.refresh(context.WithoutCancel(ctx), []string{p})
+}
