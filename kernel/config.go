@@ -60,6 +60,10 @@ type Config struct {
 	KeepAwake          bool             `toml:"keep_awake" json:"keep_awake" default:"true" doc:"The computer does not go to sleep by itself while agents work."`
 	SearchService      string           `toml:"search_service" json:"search_service" default:"duckduckgo" values:"duckduckgo,searxng,brave,tavily" doc:"Who answers searches of the web."`
 	SearchURL          string           `toml:"search_url" json:"search_url" doc:"The address of a search service of your own; empty for the public one. It may lie on this computer or in your network."`
+	VaultFolder        string           `toml:"vault_folder" json:"vault_folder" doc:"The folder of your notes, as one of Obsidian; empty for knowledge/ in the home. Takes effect at the next start."`
+	JournalFolder      string           `toml:"journal_folder" json:"journal_folder" default:"journal" doc:"The folder of the journal in the vault. Takes effect at the next start."`
+	JournalFormat      string           `toml:"journal_format" json:"journal_format" default:"YYYY-MM-DD" doc:"The name of a day's note, of YYYY, MM, DD and the like. Takes effect at the next start."`
+	JournalTemplate    string           `toml:"journal_template" json:"journal_template" default:"# {{title}}\\n\\n" doc:"The text of a new journal note; {{title}}, {{date}} and {{time}} are filled in, and \\n begins a line. Takes effect at the next start."`
 	Memory             bool             `toml:"memory" json:"memory" default:"true" doc:"Agents are given what Oxios remembers and that may matter to a message; what they look up themselves is not meant."`
 	UndoDays           int              `toml:"undo_days" json:"undo_days" default:"30" min:"1" max:"3650" doc:"Days for which what a run did to files can be undone."`
 	UndoFileMB         int              `toml:"undo_file_mb" json:"undo_file_mb" default:"10" min:"1" max:"1000" doc:"Size in MB above which what a command does to a file cannot be undone; file tools have no such limit."`

@@ -10,15 +10,16 @@ import (
 // Handle is the kernel as one principal sees it. Whoever holds it can do what
 // its principal may, and cannot ask as anybody else.
 type Handle struct {
-	State    *StateAPI    // sessions and messages
-	Agents   *AgentsAPI   // runs
-	Security *SecurityAPI // approvals, policy, tools, audit
-	Exec     *ExecAPI     // files and commands
-	Memory   *MemoryAPI   // what agents remember
-	Space    *SpaceAPI    // contexts of work
-	Browser  *BrowserAPI  // pages and search of the web
-	A2A      *A2AAPI      // cards of agents, and what they say to each other
-	Infra    *InfraAPI    // events, configuration, models, health
+	State     *StateAPI     // sessions and messages
+	Agents    *AgentsAPI    // runs
+	Security  *SecurityAPI  // approvals, policy, tools, audit
+	Exec      *ExecAPI      // files and commands
+	Memory    *MemoryAPI    // what agents remember
+	Space     *SpaceAPI     // contexts of work
+	Browser   *BrowserAPI   // pages and search of the web
+	Knowledge *KnowledgeAPI // the person's notes
+	A2A       *A2AAPI       // cards of agents, and what they say to each other
+	Infra     *InfraAPI     // events, configuration, models, health
 }
 
 // StateAPI holds the calls about sessions and messages.
@@ -41,6 +42,9 @@ type SpaceAPI struct{ *caller }
 
 // BrowserAPI holds the calls that read the web.
 type BrowserAPI struct{ *caller }
+
+// KnowledgeAPI holds the calls about the person's notes.
+type KnowledgeAPI struct{ *caller }
 
 // A2AAPI holds the calls about the cards of agents and the messages between
 // them.
@@ -102,5 +106,5 @@ func (h *Handle) In(folder string) *Handle {
 func (h *Handle) Principal() sys.Principal { return h.Exec.who }
 
 func handleOf(c *caller) *Handle {
-	return &Handle{State: &StateAPI{c}, Agents: &AgentsAPI{c}, Security: &SecurityAPI{c}, Exec: &ExecAPI{c}, Memory: &MemoryAPI{c}, Space: &SpaceAPI{c}, Browser: &BrowserAPI{c}, A2A: &A2AAPI{c}, Infra: &InfraAPI{c}}
+	return &Handle{State: &StateAPI{c}, Agents: &AgentsAPI{c}, Security: &SecurityAPI{c}, Exec: &ExecAPI{c}, Memory: &MemoryAPI{c}, Space: &SpaceAPI{c}, Browser: &BrowserAPI{c}, Knowledge: &KnowledgeAPI{c}, A2A: &A2AAPI{c}, Infra: &InfraAPI{c}}
 }

@@ -17,6 +17,7 @@ import (
 	"oxios/kernel/document"
 	"oxios/kernel/event"
 	"oxios/kernel/git"
+	"oxios/kernel/knowledge"
 	"oxios/kernel/limit"
 	"oxios/kernel/memory"
 	"oxios/kernel/sandbox"
@@ -114,6 +115,11 @@ type Kernel struct {
 	attached   *attachments
 	memories   *memory.Memories
 	web        *web.Client
+	vault      *knowledge.Vault
+	vaultLog   *git.Repo // its history; nil where the vault is a folder of the person's
+
+	vaultWrites  sync.Mutex    // held while the vault is changed
+	vaultTouched chan struct{} // something of it changed
 	workspace  *git.Repo // seeds and evaluations
 	guardian   guardian
 
@@ -165,6 +171,7 @@ func (k *Kernel) Run(ctx context.Context) error {
 	g.Go(func() error { return k.tendAttachments(ctx) })
 	g.Go(func() error { return k.undos.tend(ctx) })
 	g.Go(func() error { return k.restMemory(ctx) })
+	g.Go(func() error { return k.keepVault(ctx) })
 	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -192,7 +199,7 @@ func (k *Kernel) Close() error {
 	if _, err := k.purge(context.Background(), nil); err != nil {
 		k.log.Warn("Discarded conversations are deleted at the next start", "error", err)
 	}
-	return errors.Join(k.store.Close(), k.lock.Unlock())
+	return errors.Join(k.vault.Close(), k.store.Close(), k.lock.Unlock())
 }
 
 // Home returns the home folder.

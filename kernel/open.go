@@ -103,6 +103,9 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	k.tries = newTries(k)
 	k.attached = newAttachments(o.Home)
 	k.web = k.newWeb()
+	if err = k.openVault(); err != nil {
+		return nil, err
+	}
 	k.memories = memory.Open(k.store, o.Clock)
 	k.workspace = git.New(filepath.Join(o.Home, "workspace"), o.Clock)
 	k.sandbox = sandbox.New(sandbox.Config{Helper: o.Helper, Log: o.Log, CacheDir: filepath.Join(o.Home, "cache"), Env: k.hostEnv})

@@ -231,6 +231,7 @@ var topCommands = []struct {
 	{"tools", (*console).toolsCommand},
 	{"prompt", (*console).promptCommand},
 	{"web", (*console).webCommand},
+	{"vault", (*console).vaultCommand},
 	{"doctor", (*console).doctorCommand},
 	{"demo", (*console).demoCommand},
 	{"version", (*console).versionCommand},

@@ -33,6 +33,7 @@ const (
 	SessionDeleted = "session.deleted" // Text: the id
 	ChangeMade     = "change"          // kernel.ChangeSummary
 	UndoChanged    = "undo"            // kernel.UndoState: something of the run was undone or redone
+	VaultChanged   = "vault"           // []string: the paths in the vault that came, changed or went
 	MemoryChanged  = "memory"          // no data: what is remembered is other than it was, so read it anew
 	InboxChanged   = "inbox"           // no data: the inbox is other than it was, so read it anew
 	StatusChanged  = "status"          // kernel.Status

@@ -41,6 +41,14 @@ func (r *Repo) Commit(ctx context.Context, message string, folders ...string) (s
 	return id, nil
 }
 
+// Touched says that files were written in another way: the next commit looks at
+// them.
+func (r *Repo) Touched(names ...string) {
+	for _, name := range names {
+		r.wrote(name)
+	}
+}
+
 // Recheck says that files came in another way than by writing them here: the next
 // commit looks at all of them.
 func (r *Repo) Recheck() {
@@ -116,6 +124,9 @@ func (r *Repo) candidates(ctx context.Context, folders []string) (files []*file,
 		err := fs.WalkDir(os.DirFS(r.dir), folder, func(name string, d fs.DirEntry, err error) error {
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil
+			}
+			if err == nil && d.IsDir() && name != folder && strings.HasPrefix(d.Name(), ".") {
+				return fs.SkipDir // the history itself, and what other programs keep
 			}
 			if err != nil || !d.Type().IsRegular() || strings.HasPrefix(path.Base(name), ".") {
 				return err

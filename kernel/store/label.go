@@ -28,6 +28,7 @@ const (
 	LabelOutside    LabelOrigin = "outside"    // a path outside the folder of the run
 	LabelSecret     LabelOrigin = "secret"     // a file that may hold passwords or keys
 	LabelWeb        LabelOrigin = "web"        // a page or a search of the web
+	LabelVault      LabelOrigin = "vault"      // notes of the person
 	LabelMemory     LabelOrigin = "memory"     // what is remembered of the person
 	LabelWritten    LabelOrigin = "written"    // a file that an agent wrote after it had read such things
 )

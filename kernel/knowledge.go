@@ -1,0 +1,261 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+
+	"oxios/kernel/knowledge"
+	"oxios/kernel/security"
+	"oxios/kernel/store"
+	"oxios/kernel/sys"
+)
+
+// The types of notes live in knowledge.
+type (
+	Note           = knowledge.Note
+	VaultEntry     = knowledge.Entry
+	VaultHit       = knowledge.Hit
+	VaultBacklink  = knowledge.Backlink
+	VaultTag       = knowledge.TagCount
+	VaultTask      = knowledge.Task
+	VaultTaskQuery = knowledge.TaskFilter
+	VaultIssue     = knowledge.Issue
+	VaultImported  = knowledge.Imported
+)
+
+// VaultState says where the vault is and how it is.
+type VaultState struct {
+	Dir     string     `json:"dir"`
+	Notes   int        `json:"notes"`
+	History bool       `json:"history"`           // changes are kept in git; only in the folder of the home, never in one of the person's
+	Problem *sys.Error `json:"problem,omitempty"` // the folder is not there
+}
+
+// NoteWrite is the whole text of a note.
+type NoteWrite struct {
+	Path   string   `json:"path"` // .md is added where it is missing
+	Text   string   `json:"text"`
+	Base   string   `json:"base,omitempty"`   // the hash of the note that the text was made from; "" for a new one
+	Source []string `json:"source,omitempty"` // the addresses that an agent has it from
+}
+
+// VaultChange says what became of notes.
+type VaultChange struct {
+	Path    string      `json:"path"` // of the note, as it is now
+	Hash    string      `json:"hash"` // of it; "" when it is gone
+	Changed int         `json:"changed"`
+	Links   int         `json:"links"` // that were rewritten
+	Notes   []sys.Words `json:"notes"`
+}
+
+// State says where the vault is and how it is.
+func (a *KnowledgeAPI) State(ctx context.Context) (VaultState, error) {
+	return guard(ctx, a.caller, action{call: "knowledge.state", resource: "vault"}, func(ctx context.Context) (VaultState, error) {
+		s := VaultState{Dir: shortenHome(a.k.vault.Dir()), History: a.k.vaultLog != nil}
+		all, err := a.k.vault.Tree(ctx)
+		if err != nil {
+			s.Problem = sys.AsError(err)
+		}
+		for _, e := range all {
+			if e.Kind == "note" {
+				s.Notes++
+			}
+		}
+		return s, nil
+	})
+}
+
+// Tree returns all folders, notes and files of the vault.
+func (a *KnowledgeAPI) Tree(ctx context.Context) ([]VaultEntry, error) {
+	return guard(ctx, a.caller, a.looking("knowledge.tree"), a.k.vault.Tree)
+}
+
+// Read returns a note by its path, or by a name that a link would find it by.
+func (a *KnowledgeAPI) Read(ctx context.Context, name string) (Note, error) {
+	path := ""
+	act := a.looking("knowledge.read")
+	act.brought = func(ctx context.Context) (Labels, error) { return a.noteLabels(ctx, path) }
+	return guard(ctx, a.caller, act, func(ctx context.Context) (Note, error) {
+		n, err := a.k.vault.Read(ctx, name)
+		if sys.CodeOf(err) == sys.CodeNotFound {
+			if found, rerr := a.k.vault.Resolve(ctx, "", name); rerr == nil && found != "" {
+				n, err = a.k.vault.Read(ctx, found)
+			}
+		}
+		path = n.Path
+		if a.who.Kind == sys.KindAgent {
+			n.Text = a.k.masked(n.Text)
+		}
+		return n, err
+	})
+}
+
+// Search returns the notes in which the words of a query stand, the best first.
+func (a *KnowledgeAPI) Search(ctx context.Context, query string, k int) ([]VaultHit, error) {
+	return guard(ctx, a.caller, a.looking("knowledge.search"), func(ctx context.Context) ([]VaultHit, error) {
+		return a.k.vault.Search(ctx, query, min(cmp.Or(k, 20), 200))
+	})
+}
+
+// Find returns notes by their names, as one is typed: 초성 and letters in order
+// too.
+func (a *KnowledgeAPI) Find(ctx context.Context, name string, k int) ([]VaultHit, error) {
+	return guard(ctx, a.caller, a.looking("knowledge.find"), func(ctx context.Context) ([]VaultHit, error) {
+		return a.k.vault.Switch(ctx, name, min(cmp.Or(k, 20), 200))
+	})
+}
+
+// Backlinks returns the places that link to a note.
+func (a *KnowledgeAPI) Backlinks(ctx context.Context, name string) ([]VaultBacklink, error) {
+	return guard(ctx, a.caller, a.looking("knowledge.backlinks"), func(ctx context.Context) ([]VaultBacklink, error) {
+		return a.k.vault.Backlinks(ctx, name)
+	})
+}
+
+// Tags returns all tags and how many notes have each.
+func (a *KnowledgeAPI) Tags(ctx context.Context) ([]VaultTag, error) {
+	return guard(ctx, a.caller, a.looking("knowledge.tags"), a.k.vault.Tags)
+}
+
+// Tasks returns the items of checklists.
+func (a *KnowledgeAPI) Tasks(ctx context.Context, q VaultTaskQuery) ([]VaultTask, error) {
+	return guard(ctx, a.caller, a.looking("knowledge.tasks"), func(ctx context.Context) ([]VaultTask, error) { return a.k.vault.Tasks(ctx, q) })
+}
+
+// Check looks through the vault for what may surprise a person. It changes
+// nothing.
+func (a *KnowledgeAPI) Check(ctx context.Context) ([]VaultIssue, error) {
+	return guard(ctx, a.caller, a.looking("knowledge.check"), a.k.vault.Check)
+}
+
+// Import copies the notes of a folder, an Obsidian vault say, into this one.
+// Nothing is overwritten: a file whose name is taken is left out and named, or
+// with beside comes in under another name.
+func (a *KnowledgeAPI) Import(ctx context.Context, dir string, beside bool) (VaultImported, error) {
+	return guard(ctx, a.caller, action{call: "knowledge.import", resource: "vault", meta: map[string]any{"from": dir}}, func(ctx context.Context) (VaultImported, error) {
+		mode := knowledge.ImportSkip
+		if beside {
+			mode = knowledge.ImportBeside
+		}
+		return a.k.vault.Import(ctx, expandHome(dir), mode)
+	})
+}
+
+// Write makes a note, or replaces its text. It fails with conflict when the note
+// is another than the one that the text was made from.
+func (a *KnowledgeAPI) Write(ctx context.Context, in NoteWrite) (VaultChange, error) {
+	opt := knowledge.WriteOptions{}
+	if a.who.Kind == sys.KindAgent {
+		opt.Provenance = &knowledge.Provenance{Run: a.scope.runID, Session: a.scope.sessionID, Source: in.Source, Date: a.k.clock.Now().UTC().Truncate(time.Second)}
+	}
+	return a.change(ctx, "knowledge.write", in.Path, sys.Say("Write the note %s", in.Path), in, func(ctx context.Context) (knowledge.Plan, error) {
+		return a.k.vault.PlanWrite(ctx, in.Path, in.Text, in.Base, opt)
+	})
+}
+
+// Append adds a text to the end of a note, which is made when it is missing.
+func (a *KnowledgeAPI) Append(ctx context.Context, path, text string) (VaultChange, error) {
+	return a.change(ctx, "knowledge.append", path, sys.Say("Add to the note %s", path), text, func(ctx context.Context) (knowledge.Plan, error) {
+		return a.k.vault.PlanAppend(ctx, path, text)
+	})
+}
+
+// Delete takes a note or another file away; base is the hash that the caller
+// saw, or "" for whatever is there. The history keeps it where there is one.
+func (a *KnowledgeAPI) Delete(ctx context.Context, path, base string) (VaultChange, error) {
+	return a.change(ctx, "knowledge.delete", path, sys.Say("Delete the note %s", path), base, func(ctx context.Context) (knowledge.Plan, error) {
+		return a.k.vault.PlanDelete(ctx, path, base)
+	})
+}
+
+// Move renames or moves a note, another file or a folder, and rewrites all links
+// that lead there: all of it or nothing.
+func (a *KnowledgeAPI) Move(ctx context.Context, from, to string) (VaultChange, error) {
+	return a.change(ctx, "knowledge.move", from, sys.Say("Move %s to %s", from, to), to, func(ctx context.Context) (knowledge.Plan, error) {
+		return a.k.vault.PlanMove(ctx, from, to)
+	})
+}
+
+// Toggle ticks an item of a checklist, or opens it again. line counts from 1;
+// base is the hash of the note in which it was seen, or "".
+func (a *KnowledgeAPI) Toggle(ctx context.Context, path string, line int, base string) (VaultChange, error) {
+	return a.change(ctx, "knowledge.toggle", path, sys.Say("Tick an item of %s", path), line, func(ctx context.Context) (knowledge.Plan, error) {
+		return a.k.vault.PlanToggle(ctx, path, line, base)
+	})
+}
+
+// AddTask adds an item to the checklist of a note.
+func (a *KnowledgeAPI) AddTask(ctx context.Context, path, text string) (VaultChange, error) {
+	return a.change(ctx, "knowledge.addTask", path, sys.Say("Add an item to %s", path), text, func(ctx context.Context) (knowledge.Plan, error) {
+		return a.k.vault.PlanTaskAdd(ctx, path, text)
+	})
+}
+
+// Journal adds a text to a day's note, which is made from the template when it is
+// missing. date is YYYY-MM-DD, or "" for today.
+func (a *KnowledgeAPI) Journal(ctx context.Context, date, text string) (VaultChange, error) {
+	day := a.k.clock.Now().In(time.Local)
+	var bad error
+	if date != "" {
+		if day, bad = time.ParseInLocation(time.DateOnly, date, time.Local); bad != nil {
+			bad = sys.Errorf(sys.CodeInvalid, "%q is no day. Nothing was written.", date).WithHint("Write it like 2026-11-23.")
+		}
+	}
+	path, err := a.k.vault.JournalPath(day)
+	bad = cmp.Or(bad, err)
+	return a.change(ctx, "knowledge.journal", path, sys.Say("Write in the journal of %s", day.Format(time.DateOnly)), text, func(ctx context.Context) (knowledge.Plan, error) {
+		if bad != nil {
+			return knowledge.Plan{}, bad
+		}
+		return a.k.vault.PlanJournal(ctx, day, text)
+	})
+}
+
+// looking is a call that reads the vault. To an agent its notes are the person's
+// private things.
+func (a *KnowledgeAPI) looking(call string) action {
+	act := action{call: call, resource: "vault", effect: security.EffectRead}
+	if a.who.Kind == sys.KindAgent && call != "knowledge.read" {
+		act.brought = func(context.Context) (Labels, error) { return Labels{vaultLabel("")}, nil }
+	}
+	return act
+}
+
+// vaultLabel is of notes that a run has read; "" is any.
+func vaultLabel(path string) Label {
+	text := sys.Say("notes of the vault")
+	if path != "" {
+		text = sys.Say("the note %s", path)
+	}
+	return store.NewLabel(Label{Origin: store.LabelVault, Sensitive: true, Name: cmp.Or(path, "vault")}, "", text)
+}
+
+// noteLabels are the labels of a note: private, unless this run wrote it, and
+// what an agent had read who wrote it.
+func (a *KnowledgeAPI) noteLabels(ctx context.Context, path string) (Labels, error) {
+	if path == "" || a.who.Kind != sys.KindAgent {
+		return nil, nil
+	}
+	abs := a.k.vaultPath(path)
+	written, err := a.k.store.FileLabels(ctx, abs, hashOf(abs))
+	if err != nil {
+		return nil, err
+	}
+	var out Labels
+	own := false
+	for _, f := range written {
+		own = own || f.RunID == a.scope.runID
+		if f.RunID != a.scope.runID {
+			out = out.Join(Labels{writtenLabel(f)})
+		}
+	}
+	if !own {
+		out = out.Join(Labels{vaultLabel(path)})
+	}
+	return out, nil
+}
+
+// cleanVaultName is a path of the vault as its records name it.
+func cleanVaultName(name string) string { return strings.Trim(strings.ReplaceAll(name, `\`, "/"), "/") }

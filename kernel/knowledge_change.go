@@ -1,0 +1,306 @@
+package kernel
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"oxios/kernel/event"
+	"oxios/kernel/git"
+	"oxios/kernel/knowledge"
+	"oxios/kernel/security"
+	"oxios/kernel/store"
+	"oxios/kernel/sys"
+	"oxios/kernel/undo"
+)
+
+// change plans a change of the vault, has the guard decide about it, and makes it:
+// what an agent's run did can be undone then as what it did to other files.
+func (a *KnowledgeAPI) change(ctx context.Context, call, name string, title sys.Words, args any, make func(context.Context) (knowledge.Plan, error)) (VaultChange, error) {
+	plan, planned := make(ctx)
+	if planned == nil {
+		planned = a.k.keepsMasked(plan)
+	}
+	act := action{call: call, resource: "note:" + cleanVaultName(name), effect: security.EffectWrite, subject: struct {
+		Steps []knowledge.Step
+		Args  any
+	}{plan.Steps, args}, meta: map[string]any{"steps": len(plan.Steps), "links": plan.Links}}
+	if planned != nil { // it will fail, so nobody needs to be asked
+		act.effect = security.EffectRead
+	}
+	act.card = func(r *security.Request) {
+		r.Title, r.TitleKO = title.EN, title.In(true)
+		for _, s := range plan.Steps {
+			if s.Kind != knowledge.StepMove {
+				r.Diff += unifiedDiff(s.Path, string(s.Before), string(s.After))
+			}
+		}
+		r.Diff = capDiff(r.Diff, maxCardDiff)
+		w := sys.Say("yes")
+		r.Undo, r.UndoKO = w.EN, w.KO
+	}
+	return guard(ctx, a.caller, act, func(ctx context.Context) (VaultChange, error) {
+		if planned != nil {
+			return VaultChange{}, planned
+		}
+		// It takes milliseconds: an end of the kernel waits for it.
+		return a.apply(context.WithoutCancel(ctx), name, plan)
+	})
+}
+
+// keepsMasked refuses a text in which an agent's mask stands for a secret of the
+// note.
+func (k *Kernel) keepsMasked(plan knowledge.Plan) error {
+	for _, s := range plan.Steps {
+		if s.Kind == knowledge.StepWrite {
+			if err := k.keepsSecrets(oldFile{text: string(s.Before)}, string(s.After)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (a *KnowledgeAPI) apply(ctx context.Context, name string, plan knowledge.Plan) (VaultChange, error) {
+	k := a.k
+	out := VaultChange{Path: cleanVaultName(name), Links: plan.Links, Notes: slices.Concat([]sys.Words{}, plan.Notes)}
+	k.vaultWrites.Lock() // what is written down is how things are when it happens
+	defer k.vaultWrites.Unlock()
+	files, err := k.vaultFiles(plan)
+	if err != nil {
+		return out, err
+	}
+	var labels []store.FileLabel
+	for _, f := range files {
+		if f.after != nil {
+			labels = append(labels, store.FileLabel{Path: k.vaultPath(f.path), Content: contentHash(f.after)})
+		}
+	}
+	if err := k.wrote(ctx, a.scope, labels...); err != nil {
+		return out, err
+	}
+	if err := a.markVault(ctx, files); err != nil {
+		return out, err
+	}
+	if err := k.vault.Apply(ctx, plan); err != nil {
+		return out, err
+	}
+	out.Changed = len(files)
+	for _, f := range files {
+		if err := a.recordVault(ctx, f); err != nil {
+			return out, err
+		}
+	}
+	if len(files) > 0 { // the note itself is what the first step is about
+		if s := plan.Steps[0]; s.Kind == knowledge.StepMove {
+			out.Path = s.To
+		} else {
+			out.Path = s.Path
+		}
+	}
+	if n, err := k.vault.Read(ctx, out.Path); err == nil {
+		out.Path, out.Hash = n.Path, n.Hash
+	}
+	return out, nil
+}
+
+// vaultFile is a file that a plan changes, before and after; nil for none.
+type vaultFile struct {
+	path          string
+	before, after []byte
+}
+
+// vaultFiles works out what a plan does to each file: of a folder that moves, to
+// all in it.
+func (k *Kernel) vaultFiles(plan knowledge.Plan) ([]vaultFile, error) {
+	var out []vaultFile
+	at := func(path string) *vaultFile {
+		i := slices.IndexFunc(out, func(f vaultFile) bool { return f.path == path })
+		if i < 0 {
+			raw, err := os.ReadFile(k.vaultPath(path))
+			if err != nil {
+				raw = nil
+			} else if raw == nil {
+				raw = []byte{}
+			}
+			out = append(out, vaultFile{path: path, before: raw, after: raw})
+			i = len(out) - 1
+		}
+		return &out[i]
+	}
+	for _, s := range plan.Steps {
+		switch s.Kind {
+		case knowledge.StepWrite:
+			at(s.Path).after = slices.Concat([]byte{}, s.After)
+		case knowledge.StepDelete:
+			at(s.Path).after = nil
+		case knowledge.StepMove:
+			moved := []string{}
+			err := filepath.WalkDir(k.vaultPath(s.Path), func(p string, d fs.DirEntry, err error) error {
+				if err == nil && d.Type().IsRegular() {
+					rel, rerr := filepath.Rel(k.vault.Dir(), p)
+					moved = append(moved, filepath.ToSlash(rel))
+					err = rerr
+				}
+				return err
+			})
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, err
+			}
+			for _, from := range moved {
+				content := at(from).after
+				at(from).after = nil
+				at(s.To + strings.TrimPrefix(from, s.Path)).after = content
+			}
+		}
+	}
+	return slices.DeleteFunc(out, func(f vaultFile) bool {
+		return (f.before == nil) == (f.after == nil) && bytes.Equal(f.before, f.after)
+	}), nil
+}
+
+// markVault writes down how files are that a run is about to change, and what
+// they will be.
+func (a *KnowledgeAPI) markVault(ctx context.Context, files []vaultFile) error {
+	if a.scope.runID == "" || len(files) == 0 {
+		return nil
+	}
+	u := a.k.undos
+	u.objects.Clearing.RLock()
+	defer u.objects.Clearing.RUnlock()
+	var marks []store.FileMark
+	for _, f := range files {
+		abs := a.k.vaultPath(f.path)
+		mode := fs.FileMode(0o644)
+		if info, err := os.Lstat(abs); err == nil {
+			mode = info.Mode().Perm()
+		}
+		state := func(raw []byte) (undo.State, error) {
+			if raw == nil {
+				return undo.State{Kind: undo.Absent}, nil
+			}
+			id, err := u.objects.Put(raw)
+			return undo.State{Kind: undo.File, Content: id, Size: int64(len(raw)), Mode: mode}, err
+		}
+		before, err := state(f.before)
+		if err != nil {
+			return notRecorded(err)
+		}
+		after, err := state(f.after)
+		if err != nil {
+			return notRecorded(err)
+		}
+		marks = append(marks, store.FileMark{RunID: a.scope.runID, StepID: stepID(ctx), Path: abs, Before: before.String(), After: after.String()})
+	}
+	if err := a.k.store.Write(ctx, func(tx *store.Tx) error { return a.k.store.AddFileMarks(tx, marks) }); err != nil {
+		return notRecorded(err)
+	}
+	return nil
+}
+
+// recordVault notes a change of a file for the run that made it.
+func (a *KnowledgeAPI) recordVault(ctx context.Context, f vaultFile) error {
+	c := store.Change{RunID: a.scope.runID, Path: a.k.vaultPath(f.path), Kind: store.ChangeModified, BeforeSize: int64(len(f.before)), AfterSize: int64(len(f.after))}
+	switch {
+	case f.before == nil:
+		c.Kind = store.ChangeCreated
+	case f.after == nil:
+		c.Kind = store.ChangeDeleted
+	}
+	if f.after != nil {
+		c.AfterHash = contentHash(f.after)
+	}
+	if len(f.before) <= maxKept {
+		c.Before = f.before
+	}
+	if len(f.after) <= maxKept {
+		c.After = f.after
+	}
+	added, removed := countChanged(string(f.before), string(f.after))
+	return a.addChange(ctx, c, ChangeSummary{Path: a.scope.relative(c.Path), Kind: c.Kind, Added: added, Removed: removed})
+}
+
+// vaultPath is a path of the vault on the disk.
+func (k *Kernel) vaultPath(name string) string {
+	return filepath.Join(k.vault.Dir(), filepath.FromSlash(name))
+}
+
+// vaultFolder is the vault of a home, where the person names no other.
+const vaultFolder = "knowledge"
+
+// openVault opens the vault, and its history where the folder is the home's own:
+// nothing is written into a repository of the person's.
+func (k *Kernel) openVault() error {
+	cfg := k.config.get()
+	own := filepath.Join(k.opts.Home, vaultFolder)
+	dir := own
+	if cfg.VaultFolder != "" {
+		dir = expandHome(cfg.VaultFolder)
+	}
+	k.vaultTouched = make(chan struct{}, 1)
+	v, err := knowledge.Open(knowledge.Options{
+		Dir: dir, State: filepath.Join(k.opts.Home, "run", "vault", contentHash([]byte(dir))[:16]), Create: dir == own, Clock: k.clock, Log: k.log,
+		JournalFolder: cfg.JournalFolder, JournalFormat: cfg.JournalFormat, Template: strings.ReplaceAll(cfg.JournalTemplate, `\n`, "\n"),
+		OnChange: func(paths []string) {
+			if k.vaultLog != nil {
+				k.vaultLog.Touched(paths...)
+			}
+			select {
+			case k.vaultTouched <- struct{}{}:
+			default:
+			}
+			k.publish(event.VaultChanged, scope{}, paths)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	k.vault = v
+	if dir == own {
+		k.vaultLog = git.New(dir, k.clock)
+	}
+	return nil
+}
+
+// settleVault is how long after a change the history takes it.
+const settleVault = 2 * time.Second
+
+// keepVault watches the vault, and keeps its history.
+func (k *Kernel) keepVault(ctx context.Context) error {
+	done := make(chan error, 1)
+	go func() { done <- k.vault.Run(ctx) }()
+	for {
+		select {
+		case <-ctx.Done():
+			err := <-done
+			k.commitVault(context.WithoutCancel(ctx))
+			if errors.Is(err, context.Canceled) {
+				return nil
+			}
+			return err
+		case <-k.vaultTouched:
+			select {
+			case <-ctx.Done():
+			case <-time.After(settleVault):
+				k.commitVault(ctx)
+			}
+		}
+	}
+}
+
+// commitVault puts what changed into the history. The files are the truth: what
+// fails here is made up for by the next commit.
+func (k *Kernel) commitVault(ctx context.Context) {
+	if k.vaultLog == nil {
+		return
+	}
+	if _, err := k.vaultLog.Commit(ctx, "Notes", "."); err != nil {
+		k.log.WarnContext(ctx, "Could not commit the vault; the next commit takes it along", "error", err)
+	}
+}
