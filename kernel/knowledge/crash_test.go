@@ -176,17 +176,20 @@ func TestOneWriteCutOffLeavesTheOldNoteOrTheNew(t *testing.T) {
 // TestRefusedStepTakesTheOthersBack has the disk refuse the second note.
 func TestRefusedStepTakesTheOthersBack(t *testing.T) {
 	t.Parallel()
-	if os.Getuid() == 0 {
-		// Permissions stop nobody then: a folder in the way does.
-		t.Log("as root")
-	}
-	v := setup(t, map[string]string{"a.md": "1", "b.md": "2"})
+	v := setup(t, map[string]string{"a.md": "1", "b.md": "2", "d.md": "4"})
 	before := files(t, v.dir)
 	plan := Plan{Steps: []Step{
 		{Kind: StepWrite, Path: "a.md", Before: []byte("1"), After: []byte("one"), BaseHash: hashOf([]byte("1"))},
 		{Kind: StepMove, Path: "b.md", To: "c.md", BaseHash: hashOf([]byte("2"))},
-		{Kind: StepWrite, Path: "a.md/inside.md", After: []byte("no folder")},
+		{Kind: StepDelete, Path: "d.md", Before: []byte("4"), BaseHash: hashOf([]byte("4"))},
+		{Kind: StepWrite, Path: "new/inside.md", After: []byte("no folder")},
 	}}
+	v.step = func(what string) {
+		if what == "move" && onDiskText(t, v, "a.md") == "one" { // a file comes to stand where the folder is to be
+			put(t, v.dir, "new", "")
+		}
+	}
+	before["new"] = ""
 	if err := v.Apply(t.Context(), plan); err == nil {
 		t.Fatal("got no error")
 	}

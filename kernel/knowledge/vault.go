@@ -17,12 +17,13 @@
 // The parts:
 //
 //	vault.go     the vault and its options; path.go: names of files
-//	note.go      one note as it is read; scan.go: what stands in its text
-//	index.go     what is known of all notes; rescan.go, index_file.go
+//	note.go      one note as it is read; scan.go, inline.go: what stands in it
+//	index.go     what is known of all notes; rescan.go, ingest.go: from the disk;
+//	             index_file.go: kept beside the vault
 //	resolve.go   where a link leads; links.go: who links where
-//	search.go    words, score.go: order, switch.go: titles, 초성
-//	plan.go      changes of one note; move.go: renames with their links
-//	apply.go     changes become files; redo.go: after a crash
+//	search.go    words and their order; text.go: snippets; switch.go: titles, 초성
+//	plan.go      changes of one note; journal.go; move.go: renames with their links
+//	apply.go     changes become files, by the hand in hand.go; redo.go: after a crash
 //	watch.go     changes from outside
 package knowledge
 

@@ -1,0 +1,78 @@
+package knowledge
+
+import (
+	"reflect"
+	"testing"
+)
+
+func TestBacklinksFollowEveryChange(t *testing.T) {
+	t.Parallel()
+	v := setup(t, map[string]string{"a.md": "first [[b]]\n[[b|again]] and [x](sub/c.md)", "b.md": "[[b]] itself", "sub/c.md": "[[b]]"})
+	check := func(p string, want ...Backlink) {
+		t.Helper()
+		got, err := v.Backlinks(t.Context(), p)
+		if err != nil || len(got) != len(want) || len(want) > 0 && !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %+v, %v, want %+v", p, got, err, want)
+		}
+	}
+	check("b.md", Backlink{"a.md", "a", 1, "first [[b]]"}, Backlink{"a.md", "a", 2, "[[b|again]] and [x](sub/c.md)"}, Backlink{"sub/c.md", "c", 1, "[[b]]"})
+	check("sub/c", Backlink{"a.md", "a", 2, "[[b|again]] and [x](sub/c.md)"})
+	plan, err := v.PlanWrite(t.Context(), "a", "nothing", read(t, v, "a").Hash, WriteOptions{})
+	apply(t, v, plan, err)
+	check("b.md", Backlink{"sub/c.md", "c", 1, "[[b]]"})
+	check("sub/c.md")
+	// A nearer note of the same name takes the link over.
+	plan, err = v.PlanWrite(t.Context(), "sub/b", "", "", WriteOptions{})
+	apply(t, v, plan, err)
+	check("b.md", Backlink{"sub/c.md", "c", 1, "[[b]]"}) // the whole path goes before the neighbour
+	plan, err = v.PlanDelete(t.Context(), "b.md", "")
+	apply(t, v, plan, err)
+	check("sub/b.md", Backlink{"sub/c.md", "c", 1, "[[b]]"})
+}
+
+func TestGraphHasEachLinkOnce(t *testing.T) {
+	t.Parallel()
+	v := setup(t, map[string]string{"a.md": "[[b]] [[b]] ![[pic.png]] [[none]]", "b.md": "[[a]]", "c.md": "", "pic.png": "", "other.png": ""})
+	g, err := v.Graph(t.Context())
+	want := Graph{
+		Nodes: []Node{{Path: "a.md", Title: "a", Links: 1}, {Path: "b.md", Title: "b", Links: 1}, {Path: "c.md", Title: "c"}, {Path: "pic.png", Title: "pic.png", Links: 1}},
+		Edges: []Edge{{0, 1}, {0, 3}, {1, 0}},
+	}
+	if err != nil || !reflect.DeepEqual(g, want) {
+		t.Errorf("got %+v, %v, want %+v", g, err, want)
+	}
+}
+
+func TestDeletedNoteComesBackByUndo(t *testing.T) {
+	t.Parallel()
+	v := setup(t, map[string]string{"a.md": "text", "b.md": "[[a]]"})
+	plan, err := v.PlanDelete(t.Context(), "a", "")
+	apply(t, v, plan, err)
+	if len(plan.Notes) != 1 || plan.Notes[0].KO == "" {
+		t.Errorf("got %+v, want a word on the link that breaks", plan.Notes)
+	}
+	apply(t, v, plan.Undo(), nil)
+	if got := onDiskText(t, v, "a.md"); got != "text" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// FuzzScan looks for texts that the scanner cannot stand, or of which it reports
+// links outside of the text.
+func FuzzScan(f *testing.F) {
+	for _, s := range []string{"[[a]]", "---\nx: \"[[a]]\"\n---\n[t](<a b>)", "``` \n[[a]]\n```", "`a``[[b]]`", "> - [ ] x [a]: b", "[[[[a|b]]]]", "[a](b(c)d \"t\")", "\\[[a]]", "[x]: y", "#한글/태그 #1 #a1", "---\n---", "[a](%zz)"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, l := range scan(s).links {
+			if l.start < 0 || l.end > len(s) || l.start >= l.end {
+				t.Errorf("%q: link at %d..%d", s, l.start, l.end)
+			}
+			if !l.Markdown && s[l.start:l.end] != l.Target {
+				t.Errorf("%q: %q is not %q", s, s[l.start:l.end], l.Target)
+			}
+		}
+		parseFrontmatter(s)
+		factsOf("n.md", s)
+	})
+}
