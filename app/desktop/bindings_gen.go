@@ -34,6 +34,7 @@ func Bindings(ctx func() context.Context, handle func() (*remote.Handle, error))
 		&Memory{b},
 		&Space{b},
 		&Browser{b},
+		&Knowledge{b},
 		&A2A{b},
 		&Infra{b},
 	}
@@ -578,6 +579,94 @@ func (a *Browser) Service(args string) (string, error) {
 // SetKey takes [key].
 func (a *Browser) SetKey(args string) (string, error) {
 	return a.b.call("browser.setKey", args)
+}
+
+// Knowledge binds remote.KnowledgeAPI.
+type Knowledge struct{ b bound }
+
+// State takes [].
+func (a *Knowledge) State(args string) (string, error) {
+	return a.b.call("knowledge.state", args)
+}
+
+// Tree takes [].
+func (a *Knowledge) Tree(args string) (string, error) {
+	return a.b.call("knowledge.tree", args)
+}
+
+// Read takes [name].
+func (a *Knowledge) Read(args string) (string, error) {
+	return a.b.call("knowledge.read", args)
+}
+
+// Search takes [query, k].
+func (a *Knowledge) Search(args string) (string, error) {
+	return a.b.call("knowledge.search", args)
+}
+
+// Find takes [name, k].
+func (a *Knowledge) Find(args string) (string, error) {
+	return a.b.call("knowledge.find", args)
+}
+
+// Backlinks takes [name].
+func (a *Knowledge) Backlinks(args string) (string, error) {
+	return a.b.call("knowledge.backlinks", args)
+}
+
+// Tags takes [].
+func (a *Knowledge) Tags(args string) (string, error) {
+	return a.b.call("knowledge.tags", args)
+}
+
+// Tasks takes [q].
+func (a *Knowledge) Tasks(args string) (string, error) {
+	return a.b.call("knowledge.tasks", args)
+}
+
+// Check takes [].
+func (a *Knowledge) Check(args string) (string, error) {
+	return a.b.call("knowledge.check", args)
+}
+
+// Import takes [dir, beside].
+func (a *Knowledge) Import(args string) (string, error) {
+	return a.b.call("knowledge.import", args)
+}
+
+// Write takes [in].
+func (a *Knowledge) Write(args string) (string, error) {
+	return a.b.call("knowledge.write", args)
+}
+
+// Append takes [path, text].
+func (a *Knowledge) Append(args string) (string, error) {
+	return a.b.call("knowledge.append", args)
+}
+
+// Delete takes [path, base].
+func (a *Knowledge) Delete(args string) (string, error) {
+	return a.b.call("knowledge.delete", args)
+}
+
+// Move takes [from, to].
+func (a *Knowledge) Move(args string) (string, error) {
+	return a.b.call("knowledge.move", args)
+}
+
+// Toggle takes [path, line, base].
+func (a *Knowledge) Toggle(args string) (string, error) {
+	return a.b.call("knowledge.toggle", args)
+}
+
+// AddTask takes [path, text].
+func (a *Knowledge) AddTask(args string) (string, error) {
+	return a.b.call("knowledge.addTask", args)
+}
+
+// Journal takes [date, text].
+func (a *Knowledge) Journal(args string) (string, error) {
+	return a.b.call("knowledge.journal", args)
 }
 
 // A2A binds remote.A2AAPI.

@@ -12,15 +12,16 @@ import (
 
 // Handle is the kernel as one principal sees it, in this process or another.
 type Handle struct {
-	State    StateAPI
-	Agents   AgentsAPI
-	Security SecurityAPI
-	Exec     ExecAPI
-	Memory   MemoryAPI
-	Space    SpaceAPI
-	Browser  BrowserAPI
-	A2A      A2AAPI
-	Infra    InfraAPI
+	State     StateAPI
+	Agents    AgentsAPI
+	Security  SecurityAPI
+	Exec      ExecAPI
+	Memory    MemoryAPI
+	Space     SpaceAPI
+	Browser   BrowserAPI
+	Knowledge KnowledgeAPI
+	A2A       A2AAPI
+	Infra     InfraAPI
 }
 
 // StateAPI holds the calls about sessions and messages.
@@ -381,6 +382,53 @@ type BrowserAPI interface {
 	SetKey(ctx context.Context, key string) (kernel.SearchService, error)
 }
 
+// KnowledgeAPI holds the calls about the person's notes.
+type KnowledgeAPI interface {
+	// State says where the vault is and how it is.
+	State(ctx context.Context) (kernel.VaultState, error)
+	// Tree returns all folders, notes and files of the vault.
+	Tree(ctx context.Context) ([]kernel.VaultEntry, error)
+	// Read returns a note by its path, or by a name that a link would find it by.
+	Read(ctx context.Context, name string) (kernel.Note, error)
+	// Search returns the notes in which the words of a query stand, the best first.
+	Search(ctx context.Context, query string, k int) ([]kernel.VaultHit, error)
+	// Find returns notes by their names, as one is typed: 초성 and letters in order
+	// too.
+	Find(ctx context.Context, name string, k int) ([]kernel.VaultHit, error)
+	// Backlinks returns the places that link to a note.
+	Backlinks(ctx context.Context, name string) ([]kernel.VaultBacklink, error)
+	// Tags returns all tags and how many notes have each.
+	Tags(ctx context.Context) ([]kernel.VaultTag, error)
+	// Tasks returns the items of checklists.
+	Tasks(ctx context.Context, q kernel.VaultTaskQuery) ([]kernel.VaultTask, error)
+	// Check looks through the vault for what may surprise a person. It changes
+	// nothing.
+	Check(ctx context.Context) ([]kernel.VaultIssue, error)
+	// Import copies the notes of a folder, an Obsidian vault say, into this one.
+	// Nothing is overwritten: a file whose name is taken is left out and named, or
+	// with beside comes in under another name.
+	Import(ctx context.Context, dir string, beside bool) (kernel.VaultImported, error)
+	// Write makes a note, or replaces its text. It fails with conflict when the note
+	// is another than the one that the text was made from.
+	Write(ctx context.Context, in kernel.NoteWrite) (kernel.VaultChange, error)
+	// Append adds a text to the end of a note, which is made when it is missing.
+	Append(ctx context.Context, path string, text string) (kernel.VaultChange, error)
+	// Delete takes a note or another file away; base is the hash that the caller
+	// saw, or "" for whatever is there. The history keeps it where there is one.
+	Delete(ctx context.Context, path string, base string) (kernel.VaultChange, error)
+	// Move renames or moves a note, another file or a folder, and rewrites all links
+	// that lead there: all of it or nothing.
+	Move(ctx context.Context, from string, to string) (kernel.VaultChange, error)
+	// Toggle ticks an item of a checklist, or opens it again. line counts from 1;
+	// base is the hash of the note in which it was seen, or "".
+	Toggle(ctx context.Context, path string, line int, base string) (kernel.VaultChange, error)
+	// AddTask adds an item to the checklist of a note.
+	AddTask(ctx context.Context, path string, text string) (kernel.VaultChange, error)
+	// Journal adds a text to a day's note, which is made from the template when it is
+	// missing. date is YYYY-MM-DD, or "" for today.
+	Journal(ctx context.Context, date string, text string) (kernel.VaultChange, error)
+}
+
 // A2AAPI holds the calls about the cards of agents and the messages between
 // them.
 type A2AAPI interface {
@@ -548,30 +596,32 @@ type InfraAPI interface {
 // Local is a kernel of this process.
 func Local(h *kernel.Handle) *Handle {
 	return &Handle{
-		State:    h.State,
-		Agents:   h.Agents,
-		Security: h.Security,
-		Exec:     h.Exec,
-		Memory:   h.Memory,
-		Space:    h.Space,
-		Browser:  h.Browser,
-		A2A:      h.A2A,
-		Infra:    h.Infra,
+		State:     h.State,
+		Agents:    h.Agents,
+		Security:  h.Security,
+		Exec:      h.Exec,
+		Memory:    h.Memory,
+		Space:     h.Space,
+		Browser:   h.Browser,
+		Knowledge: h.Knowledge,
+		A2A:       h.A2A,
+		Infra:     h.Infra,
 	}
 }
 
 // Handle is the kernel at the other end of c.
 func (c *Client) Handle() *Handle {
 	return &Handle{
-		State:    clientState{c},
-		Agents:   clientAgents{c},
-		Security: clientSecurity{c},
-		Exec:     clientExec{c},
-		Memory:   clientMemory{c},
-		Space:    clientSpace{c},
-		Browser:  clientBrowser{c},
-		A2A:      clientA2A{c},
-		Infra:    clientInfra{c},
+		State:     clientState{c},
+		Agents:    clientAgents{c},
+		Security:  clientSecurity{c},
+		Exec:      clientExec{c},
+		Memory:    clientMemory{c},
+		Space:     clientSpace{c},
+		Browser:   clientBrowser{c},
+		Knowledge: clientKnowledge{c},
+		A2A:       clientA2A{c},
+		Infra:     clientInfra{c},
 	}
 }
 
@@ -1003,6 +1053,76 @@ func (remote clientBrowser) Service(ctx context.Context) (kernel.SearchService, 
 
 func (remote clientBrowser) SetKey(ctx context.Context, key string) (kernel.SearchService, error) {
 	return call[kernel.SearchService](ctx, remote.c, "browser.setKey", key)
+}
+
+type clientKnowledge struct{ c *Client }
+
+func (remote clientKnowledge) State(ctx context.Context) (kernel.VaultState, error) {
+	return call[kernel.VaultState](ctx, remote.c, "knowledge.state")
+}
+
+func (remote clientKnowledge) Tree(ctx context.Context) ([]kernel.VaultEntry, error) {
+	return call[[]kernel.VaultEntry](ctx, remote.c, "knowledge.tree")
+}
+
+func (remote clientKnowledge) Read(ctx context.Context, name string) (kernel.Note, error) {
+	return call[kernel.Note](ctx, remote.c, "knowledge.read", name)
+}
+
+func (remote clientKnowledge) Search(ctx context.Context, query string, k int) ([]kernel.VaultHit, error) {
+	return call[[]kernel.VaultHit](ctx, remote.c, "knowledge.search", query, k)
+}
+
+func (remote clientKnowledge) Find(ctx context.Context, name string, k int) ([]kernel.VaultHit, error) {
+	return call[[]kernel.VaultHit](ctx, remote.c, "knowledge.find", name, k)
+}
+
+func (remote clientKnowledge) Backlinks(ctx context.Context, name string) ([]kernel.VaultBacklink, error) {
+	return call[[]kernel.VaultBacklink](ctx, remote.c, "knowledge.backlinks", name)
+}
+
+func (remote clientKnowledge) Tags(ctx context.Context) ([]kernel.VaultTag, error) {
+	return call[[]kernel.VaultTag](ctx, remote.c, "knowledge.tags")
+}
+
+func (remote clientKnowledge) Tasks(ctx context.Context, q kernel.VaultTaskQuery) ([]kernel.VaultTask, error) {
+	return call[[]kernel.VaultTask](ctx, remote.c, "knowledge.tasks", q)
+}
+
+func (remote clientKnowledge) Check(ctx context.Context) ([]kernel.VaultIssue, error) {
+	return call[[]kernel.VaultIssue](ctx, remote.c, "knowledge.check")
+}
+
+func (remote clientKnowledge) Import(ctx context.Context, dir string, beside bool) (kernel.VaultImported, error) {
+	return call[kernel.VaultImported](ctx, remote.c, "knowledge.import", dir, beside)
+}
+
+func (remote clientKnowledge) Write(ctx context.Context, in kernel.NoteWrite) (kernel.VaultChange, error) {
+	return call[kernel.VaultChange](ctx, remote.c, "knowledge.write", in)
+}
+
+func (remote clientKnowledge) Append(ctx context.Context, path string, text string) (kernel.VaultChange, error) {
+	return call[kernel.VaultChange](ctx, remote.c, "knowledge.append", path, text)
+}
+
+func (remote clientKnowledge) Delete(ctx context.Context, path string, base string) (kernel.VaultChange, error) {
+	return call[kernel.VaultChange](ctx, remote.c, "knowledge.delete", path, base)
+}
+
+func (remote clientKnowledge) Move(ctx context.Context, from string, to string) (kernel.VaultChange, error) {
+	return call[kernel.VaultChange](ctx, remote.c, "knowledge.move", from, to)
+}
+
+func (remote clientKnowledge) Toggle(ctx context.Context, path string, line int, base string) (kernel.VaultChange, error) {
+	return call[kernel.VaultChange](ctx, remote.c, "knowledge.toggle", path, line, base)
+}
+
+func (remote clientKnowledge) AddTask(ctx context.Context, path string, text string) (kernel.VaultChange, error) {
+	return call[kernel.VaultChange](ctx, remote.c, "knowledge.addTask", path, text)
+}
+
+func (remote clientKnowledge) Journal(ctx context.Context, date string, text string) (kernel.VaultChange, error) {
+	return call[kernel.VaultChange](ctx, remote.c, "knowledge.journal", date, text)
 }
 
 type clientA2A struct{ c *Client }
@@ -1930,6 +2050,131 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Browser.SetKey(ctx, a0)
+	},
+	"knowledge.state": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.State(ctx)
+	},
+	"knowledge.tree": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Tree(ctx)
+	},
+	"knowledge.read": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Read(ctx, a0)
+	},
+	"knowledge.search": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 int
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Search(ctx, a0, a1)
+	},
+	"knowledge.find": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 int
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Find(ctx, a0, a1)
+	},
+	"knowledge.backlinks": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Backlinks(ctx, a0)
+	},
+	"knowledge.tags": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Tags(ctx)
+	},
+	"knowledge.tasks": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.VaultTaskQuery
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Tasks(ctx, a0)
+	},
+	"knowledge.check": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Check(ctx)
+	},
+	"knowledge.import": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 bool
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Import(ctx, a0, a1)
+	},
+	"knowledge.write": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.NoteWrite
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Write(ctx, a0)
+	},
+	"knowledge.append": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Append(ctx, a0, a1)
+	},
+	"knowledge.delete": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Delete(ctx, a0, a1)
+	},
+	"knowledge.move": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Move(ctx, a0, a1)
+	},
+	"knowledge.toggle": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 int
+		var a2 string
+		if err := decode(args, &a0, &a1, &a2); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Toggle(ctx, a0, a1, a2)
+	},
+	"knowledge.addTask": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.AddTask(ctx, a0, a1)
+	},
+	"knowledge.journal": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Journal(ctx, a0, a1)
 	},
 	"a2a.cards": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 kernel.CardQuery

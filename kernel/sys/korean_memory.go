@@ -41,5 +41,23 @@ func koreanMemory() [][2]string {
 		{"Recalled %s for: %s", "%s를 떠올렸습니다: %s"},
 		{"Remember: %s", "기억하기: %s"},
 		{"Remembered: %s", "기억했습니다: %s"},
+
+		{"notes of the vault", "저장소의 노트"},
+		{"the note %s", "%s 노트"},
+		{"Write the note %s", "노트 %s 쓰기"},
+		{"Add to the note %s", "노트 %s에 더하기"},
+		{"Delete the note %s", "노트 %s 지우기"},
+		{"Move %s to %s", "%s을(를) %s(으)로 옮기기"},
+		{"Tick an item of %s", "%s의 항목 체크하기"},
+		{"Add an item to %s", "%s에 항목 더하기"},
+		{"%q is no day. Nothing was written.", "%q은(는) 날짜가 아닙니다. 아무것도 쓰지 않았습니다."},
+		{"Write it like 2026-11-23.", "2026-11-23처럼 쓰세요."},
+		{"Write in the journal of %s", "%s 일지에 쓰기"},
+		{"Personal markdown vault — save, read, search documents and notes.", "마크다운 노트 저장소입니다. 문서와 노트를 저장하고 읽고 찾습니다."},
+		{"Read the note %s", "노트 %s 읽기"},
+		{"Search the notes for %s", "노트에서 찾기: %s"},
+		{"Write in the journal", "일지에 쓰기"},
+		{"Look at the vault", "노트 저장소 보기"},
+		{"The action %s needs %s. Nothing was done.", "%s에는 %s이(가) 필요합니다. 아무것도 하지 않았습니다."},
 	}
 }

@@ -630,6 +630,13 @@ export interface Check {
   hint?: Words;
 }
 
+/** Clash is a file whose name was taken. */
+export interface Clash {
+  path: string;
+  /** what it is called now; "" when it was left out */
+  as?: string;
+}
+
 /** Cleaned says what a cleaning did. */
 export interface Cleaned {
   part: string;
@@ -1266,6 +1273,15 @@ export interface GrepResult {
   note?: string;
 }
 
+/** Heading is one heading of a note. */
+export interface Heading {
+  /** 1 to 6 */
+  level: number;
+  text: string;
+  /** from 1 */
+  line: number;
+}
+
 /**
  * Held is what keeps runs from going on: a limit that is reached, or a provider
  * that has not been reached for a minute. Runs that wait for the same are told
@@ -1519,7 +1535,7 @@ export interface LabelInfo {
 }
 
 /** LabelOrigin says what kind of thing a [Label] is of. */
-export type LabelOrigin = 'file' | 'folder' | 'network' | 'attachment' | 'outside' | 'secret' | 'web' | 'memory' | 'written';
+export type LabelOrigin = 'file' | 'folder' | 'network' | 'attachment' | 'outside' | 'secret' | 'web' | 'vault' | 'memory' | 'written';
 
 /**
  * LabelQuery selects labels. Without a run they are those of the files that agents
@@ -1533,6 +1549,12 @@ export interface LabelQuery {
 /** Labels are what a run has read. Each stands in them once. */
 export type Labels = Label[];
 
+/** Left is a file that was not taken over, with the reason as a sentence. */
+export interface Left {
+  path: string;
+  text: Words;
+}
+
 /** Limits are the most that may be used: nil is no limit, and 0 allows nothing. */
 export interface Limits {
   /** input and output together */
@@ -1540,6 +1562,23 @@ export interface Limits {
   /** of a model */
   calls?: number;
   usd?: number;
+}
+
+/** Link is one link from a note to a file of the vault. */
+export interface Link {
+  /** what it names, as written, without % escapes */
+  target: string;
+  /** after the #: a heading, or ^block */
+  fragment?: string;
+  /** what a [[link|alias]] shows */
+  alias?: string;
+  /** [text](path) rather than [[name]] */
+  markdown?: boolean;
+  embed?: boolean;
+  /** from 1 */
+  line: number;
+  /** the path it leads to, "" when there is none */
+  to?: string;
 }
 
 /** Loose is one key in it, without the key. */
@@ -1855,6 +1894,42 @@ export interface NetTry {
   times: number;
 }
 
+/** Note is one note as it stands in its file. */
+export interface Note {
+  path: string;
+  /** from the frontmatter, else the name of the file */
+  title: string;
+  /** with \n at the line ends, unless the file mixes them */
+  text: string;
+  /** BLAKE3 of the bytes of the file, in hex: the base of a change */
+  hash: string;
+  modified: string;
+  frontmatter?: Record<string, unknown>;
+  /** what is wrong with it; the note can be read and edited */
+  frontmatter_error?: string;
+  /** of frontmatter and text, without # */
+  tags?: string[];
+  aliases?: string[];
+  headings?: Heading[];
+  links?: Link[];
+  tasks?: VaultTask[];
+  words: number;
+  /** "UTF-8"; any other is shown and cannot be changed */
+  encoding: string;
+  provenance?: Provenance;
+}
+
+/** NoteWrite is the whole text of a note. */
+export interface NoteWrite {
+  /** .md is added where it is missing */
+  path?: string;
+  text?: string;
+  /** the hash of the note that the text was made from; "" for a new one */
+  base?: string;
+  /** the addresses that an agent has it from */
+  source?: string[];
+}
+
 /**
  * Offline is a provider elsewhere that cannot be reached, and the runs whose
  * messages wait for it.
@@ -1996,6 +2071,15 @@ export interface PromptView {
   /** the names of the tools that are offered */
   tools: string[];
   memories: Memory[];
+}
+
+/** Provenance says which run of an agent wrote a note, and from what. */
+export interface Provenance {
+  run?: string;
+  session?: string;
+  /** addresses */
+  source?: string[];
+  date: string;
 }
 
 /** Provider is an endpoint as the settings show it. It never holds a key. */
@@ -3127,6 +3211,126 @@ export interface UndoState {
   redo: number;
 }
 
+/** Backlink is a place that links to a note, or names it. */
+export interface VaultBacklink {
+  path: string;
+  title: string;
+  /** from 1 */
+  line: number;
+  /** the line, of at most about 200 bytes */
+  text: string;
+}
+
+/** VaultChange says what became of notes. */
+export interface VaultChange {
+  /** of the note, as it is now */
+  path: string;
+  /** of it; "" when it is gone */
+  hash: string;
+  changed: number;
+  /** that were rewritten */
+  links: number;
+  notes: Words[];
+}
+
+/** Entry is a folder, a note or another file. */
+export interface VaultEntry {
+  path: string;
+  /** without folder and .md */
+  name: string;
+  /** "folder", "note" or "file" */
+  kind: string;
+  /** of a note */
+  title?: string;
+  /** bytes */
+  size?: number;
+  modified?: string;
+  /** a note over 16 MB: neither read nor searched */
+  large?: boolean;
+}
+
+/** Hit is one note that a search found. */
+export interface VaultHit {
+  path: string;
+  title: string;
+  /** the best line, of at most about 200 bytes */
+  snippet?: string;
+  /** what was found in Snippet: from, to in bytes */
+  marks?: number[][];
+  /** of the snippet, from 1; 0 when only the name matched */
+  line?: number;
+  /** higher is better; compare within one search only */
+  score: number;
+}
+
+/** Imported says what an import did, in files. */
+export interface VaultImported {
+  copied: number;
+  /** that were there already, byte for byte */
+  same: number;
+  clashes?: Clash[];
+  left?: Left[];
+}
+
+/** Issue is something in the vault that may surprise a person. */
+export interface VaultIssue {
+  kind: string;
+  path: string;
+  /** from 1; 0 for the whole file */
+  line?: number;
+  /** what a link names, or the other file */
+  target?: string;
+  /** what it is, as a sentence */
+  text: Words;
+}
+
+/** VaultState says where the vault is and how it is. */
+export interface VaultState {
+  dir: string;
+  notes: number;
+  /** changes are kept in git; only in the folder of the home, never in one of the person's */
+  history: boolean;
+  /** the folder is not there */
+  problem?: KernelError;
+}
+
+/** TagCount is one tag with the number of notes that carry it, or one below it. */
+export interface VaultTag {
+  /** without #, as it is written most often */
+  tag: string;
+  count: number;
+}
+
+/** Task is one item of a list with a box. */
+export interface VaultTask {
+  path: string;
+  /** from 1 */
+  line: number;
+  text: string;
+  done: boolean;
+  /** what stands in the box: " ", "x", or another sign */
+  mark: string;
+  /** YYYY-MM-DD after 📅 or in [due:: ] */
+  due?: string;
+  tags?: string[];
+}
+
+/** TaskFilter chooses tasks. Its zero value chooses all. */
+export interface VaultTaskQuery {
+  /** only those not done */
+  open?: boolean;
+  /** only those done */
+  done?: boolean;
+  /** in this note, or below this folder */
+  path?: string;
+  /** with this tag on the task or on its note */
+  tag?: string;
+  /** that hold this, without case */
+  text?: string;
+  /** due on this day (YYYY-MM-DD) or earlier */
+  due?: string;
+}
+
 /** WebFetch is a page to be read. */
 export interface WebFetch {
   /** http or https */
@@ -3709,6 +3913,69 @@ export interface BrowserAPI {
   setKey(key: string): Promise<SearchService>;
 }
 
+/** KnowledgeAPI holds the calls about the person's notes. */
+export interface KnowledgeAPI {
+  /** State says where the vault is and how it is. */
+  state(): Promise<VaultState>;
+  /** Tree returns all folders, notes and files of the vault. */
+  tree(): Promise<VaultEntry[]>;
+  /** Read returns a note by its path, or by a name that a link would find it by. */
+  read(name: string): Promise<Note>;
+  /** Search returns the notes in which the words of a query stand, the best first. */
+  search(query: string, k: number): Promise<VaultHit[]>;
+  /**
+   * Find returns notes by their names, as one is typed: 초성 and letters in order
+   * too.
+   */
+  find(name: string, k: number): Promise<VaultHit[]>;
+  /** Backlinks returns the places that link to a note. */
+  backlinks(name: string): Promise<VaultBacklink[]>;
+  /** Tags returns all tags and how many notes have each. */
+  tags(): Promise<VaultTag[]>;
+  /** Tasks returns the items of checklists. */
+  tasks(q: VaultTaskQuery): Promise<VaultTask[]>;
+  /**
+   * Check looks through the vault for what may surprise a person. It changes
+   * nothing.
+   */
+  check(): Promise<VaultIssue[]>;
+  /**
+   * Import copies the notes of a folder, an Obsidian vault say, into this one.
+   * Nothing is overwritten: a file whose name is taken is left out and named, or
+   * with beside comes in under another name.
+   */
+  import(dir: string, beside: boolean): Promise<VaultImported>;
+  /**
+   * Write makes a note, or replaces its text. It fails with conflict when the note
+   * is another than the one that the text was made from.
+   */
+  write(in_: NoteWrite): Promise<VaultChange>;
+  /** Append adds a text to the end of a note, which is made when it is missing. */
+  append(path: string, text: string): Promise<VaultChange>;
+  /**
+   * Delete takes a note or another file away; base is the hash that the caller
+   * saw, or "" for whatever is there. The history keeps it where there is one.
+   */
+  delete(path: string, base: string): Promise<VaultChange>;
+  /**
+   * Move renames or moves a note, another file or a folder, and rewrites all links
+   * that lead there: all of it or nothing.
+   */
+  move(from: string, to: string): Promise<VaultChange>;
+  /**
+   * Toggle ticks an item of a checklist, or opens it again. line counts from 1;
+   * base is the hash of the note in which it was seen, or "".
+   */
+  toggle(path: string, line: number, base: string): Promise<VaultChange>;
+  /** AddTask adds an item to the checklist of a note. */
+  addTask(path: string, text: string): Promise<VaultChange>;
+  /**
+   * Journal adds a text to a day's note, which is made from the template when it is
+   * missing. date is YYYY-MM-DD, or "" for today.
+   */
+  journal(date: string, text: string): Promise<VaultChange>;
+}
+
 /**
  * A2AAPI holds the calls about the cards of agents and the messages between
  * them.
@@ -3950,6 +4217,7 @@ export interface Kernel {
   memory: MemoryAPI;
   space: SpaceAPI;
   browser: BrowserAPI;
+  knowledge: KnowledgeAPI;
   a2a: A2AAPI;
   infra: InfraAPI;
 }
@@ -4074,6 +4342,25 @@ export function makeKernel(t: Transport): Kernel {
       search: (s) => t.call('browser.search', [s]) as Promise<WebResult[]>,
       service: () => t.call('browser.service', []) as Promise<SearchService>,
       setKey: (key) => t.call('browser.setKey', [key]) as Promise<SearchService>,
+    },
+    knowledge: {
+      state: () => t.call('knowledge.state', []) as Promise<VaultState>,
+      tree: () => t.call('knowledge.tree', []) as Promise<VaultEntry[]>,
+      read: (name) => t.call('knowledge.read', [name]) as Promise<Note>,
+      search: (query, k) => t.call('knowledge.search', [query, k]) as Promise<VaultHit[]>,
+      find: (name, k) => t.call('knowledge.find', [name, k]) as Promise<VaultHit[]>,
+      backlinks: (name) => t.call('knowledge.backlinks', [name]) as Promise<VaultBacklink[]>,
+      tags: () => t.call('knowledge.tags', []) as Promise<VaultTag[]>,
+      tasks: (q) => t.call('knowledge.tasks', [q]) as Promise<VaultTask[]>,
+      check: () => t.call('knowledge.check', []) as Promise<VaultIssue[]>,
+      import: (dir, beside) => t.call('knowledge.import', [dir, beside]) as Promise<VaultImported>,
+      write: (in_) => t.call('knowledge.write', [in_]) as Promise<VaultChange>,
+      append: (path, text) => t.call('knowledge.append', [path, text]) as Promise<VaultChange>,
+      delete: (path, base) => t.call('knowledge.delete', [path, base]) as Promise<VaultChange>,
+      move: (from, to) => t.call('knowledge.move', [from, to]) as Promise<VaultChange>,
+      toggle: (path, line, base) => t.call('knowledge.toggle', [path, line, base]) as Promise<VaultChange>,
+      addTask: (path, text) => t.call('knowledge.addTask', [path, text]) as Promise<VaultChange>,
+      journal: (date, text) => t.call('knowledge.journal', [date, text]) as Promise<VaultChange>,
     },
     a2a: {
       cards: (q) => t.call('a2a.cards', [q]) as Promise<AgentCard[]>,
