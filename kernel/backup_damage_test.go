@@ -252,6 +252,9 @@ func TestLinksOfTheHomeAreNotFollowedByARestore(t *testing.T) {
 	from := lived(t)
 	made := backup(t, from)
 	to, outside := kerneltest.Open(t), t.TempDir()
+	if err := os.Remove(filepath.Join(to.Home, "knowledge")); err != nil { // the vault, which has no note
+		t.Fatal(err)
+	}
 	if err := os.Symlink(outside, filepath.Join(to.Home, "knowledge")); err != nil {
 		t.Fatal(err)
 	}

@@ -282,13 +282,13 @@ name = "long"
 [[scenario.turn]]
 text = "`+strings.Repeat("long words ", 20_000)+`"
 `, "tariff-1", "")
-	if _, err := k.Person().Infra.SetBudget(t.Context(), kernel.BudgetChange{Scope: kernel.ScopeDay, Limits: kernel.Limits{Tokens: count(20_000)}}); err != nil {
+	if _, err := k.Person().Infra.SetBudget(t.Context(), kernel.BudgetChange{Scope: kernel.ScopeDay, Limits: kernel.Limits{Tokens: count(27_000)}}); err != nil {
 		t.Fatal(err)
 	}
 	r := k.Ask("Tell", func(m *kernel.Submit) { m.Via = "terminal" })
 	c := today(t, k)
-	if got := c.Input + c.Output; got > 20_000 || got == 0 {
-		t.Errorf("got %d tokens, want at most 20000", got)
+	if got := c.Input + c.Output; got > 27_000 || got == 0 {
+		t.Errorf("got %d tokens, want at most 27000", got)
 	}
 	if r.State != "failed" || r.Error == nil || r.Error.Code != sys.CodeBudget || r.Response == "" {
 		t.Errorf("got %s, %+v with %d bytes, want what came and the limit as the reason", r.State, r.Error, len(r.Response))

@@ -11,8 +11,8 @@ import (
 	"oxios/kernel/kerneltest"
 )
 
-// The model holds 14,000 tokens, of which the prompt and the tools take about
-// 4,500. What it reads fills the rest; behind the place where room was made it
+// The model holds 20,000 tokens, of which the prompt and the tools take about
+// 6,500. What it reads fills the rest; behind the place where room was made it
 // sees another last message of the person, and goes on there.
 const (
 	smallWindow   = 20_000
@@ -214,7 +214,7 @@ func TestConversationThatGotTooLongIsPutShorterOnce(t *testing.T) {
 	session := ""
 	var runs []string
 	in := func(m *kernel.Submit) { m.SessionID = session }
-	for i := range 11 {
+	for i := range 17 {
 		r := k.Ask(fmt.Sprintf("tell me story %d, in the words of the year %d", i, 1900+i), in)
 		session = r.SessionID
 		runs = append(runs, r.RunID)

@@ -275,20 +275,30 @@ const settleVault = 2 * time.Second
 func (k *Kernel) keepVault(ctx context.Context) error {
 	done := make(chan error, 1)
 	go func() { done <- k.vault.Run(ctx) }()
+	changed := false
 	for {
 		select {
 		case <-ctx.Done():
 			err := <-done
-			k.commitVault(context.WithoutCancel(ctx))
+			select {
+			case <-k.vaultTouched:
+				changed = true
+			default:
+			}
+			if changed {
+				k.commitVault(context.WithoutCancel(ctx))
+			}
 			if errors.Is(err, context.Canceled) {
 				return nil
 			}
 			return err
 		case <-k.vaultTouched:
+			changed = true
 			select {
 			case <-ctx.Done():
 			case <-time.After(settleVault):
 				k.commitVault(ctx)
+				changed = false
 			}
 		}
 	}
