@@ -119,7 +119,11 @@ const maxInput = 1 << 30
 func (c *console) readInput(path string) ([]byte, error) {
 	in := c.in
 	if path != "-" {
-		f, err := os.Open(path)
+		whole, err := c.absolute(path)
+		if err != nil {
+			return nil, err
+		}
+		f, err := os.Open(whole)
 		if err != nil {
 			return nil, c.fail(sys.CodeNotFound, fmt.Sprintf(c.t("%s cannot be read: %v.", "%s을(를) 읽을 수 없습니다: %v."), path, err), "")
 		}
