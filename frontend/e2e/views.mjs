@@ -370,7 +370,13 @@ export const views = [
 		go: memory(undefined, (page) => page.locator('main .give [role=switch]').click()),
 	},
 	{ name: 'memory-empty', scene: 'empty', go: memory() },
-	{ name: 'memory-many', scene: 'many-memories', go: memory(40) },
+	{
+		name: 'memory-many',
+		scene: 'many-memories',
+		go: memory(0, async (page) => {
+			for (let i = 0; i < 4; i++) await page.keyboard.press('PageDown');
+		}),
+	},
 	{
 		name: 'memory-used',
 		go: async (page) => {

@@ -6,7 +6,7 @@ import { i18n } from '../../ui/i18n/index.svelte';
 export function dateOf(at: string, now = new Date()): string {
 	const d = new Date(at);
 	const year = d.getFullYear() === now.getFullYear() ? {} : ({ year: 'numeric' } as const);
-	return d.toLocaleDateString(i18n.language === 'en' ? 'en-GB' : 'ko', { day: 'numeric', month: 'short', ...year });
+	return d.toLocaleDateString(i18n.language, { day: 'numeric', month: 'short', ...year });
 }
 
 /** lately is a time in a list: of today the clock, else the day. */
@@ -16,7 +16,7 @@ export function lately(at: string, now = new Date()): string {
 
 /** exactly is a time with its year. */
 export function exactly(at: string): string {
-	const date = new Date(at).toLocaleDateString(i18n.language === 'en' ? 'en-GB' : 'ko', {
+	const date = new Date(at).toLocaleDateString(i18n.language, {
 		day: 'numeric',
 		month: 'short',
 		year: 'numeric',

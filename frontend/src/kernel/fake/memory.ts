@@ -108,6 +108,7 @@ export function memoriesOf(w: World, speech: Speech): void {
 			text: t.receipts,
 			key: t.keys[0],
 			space: 'space-home',
+			source: 'conversation',
 			thread: 's-tidy',
 			run_id: 'r-tidy',
 			uses: 9,

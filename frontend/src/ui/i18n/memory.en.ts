@@ -46,12 +46,10 @@ export const memory = {
 		outside: 'from outside',
 		fields: {
 			since: 'Since',
-			kind: 'Kind',
 			space: 'Space',
 			about: 'About',
-			from: 'From',
+			source: 'Source',
 			used: 'Used',
-			until: 'Held until',
 		},
 		usedTimes: (times: number, last: string) =>
 			times === 0 ? 'Not yet' : `${n(times, 'time', 'times')}${last ? `, last ${last}` : ''}`,
@@ -79,6 +77,7 @@ export const memory = {
 		openNewer: 'Open the newer one',
 		missing: 'This is not remembered any more',
 		missingWhy: 'It was forgotten meanwhile.',
+		forgetNote: 'Forgetting deletes it at once from the database and the search. Older backups still hold it.',
 		forgetTitle: 'Forget this?',
 		forgetWhy: (replaced: number) =>
 			replaced === 0

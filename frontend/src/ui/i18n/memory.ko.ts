@@ -42,12 +42,10 @@ export const memory: typeof en = {
 		outside: '밖에서 옴',
 		fields: {
 			since: '시작',
-			kind: '종류',
 			space: '공간',
 			about: '주제',
-			from: '출처',
+			source: '출처',
 			used: '사용',
-			until: '끝',
 		},
 		usedTimes: (times, last) => (times === 0 ? '아직 없음' : `${f(times)}번${last ? `, 마지막 ${last}` : ''}`),
 		gone: '없어진 대화',
@@ -75,6 +73,7 @@ export const memory: typeof en = {
 		openNewer: '새 기억 열기',
 		missing: '더는 기억하지 않습니다',
 		missingWhy: '그사이 지워졌습니다.',
+		forgetNote: '잊으면 데이터베이스와 검색에서 바로 지웁니다. 앞서 만든 백업에는 남아 있습니다.',
 		forgetTitle: '이 기억을 지울까요?',
 		forgetWhy: (replaced) =>
 			replaced === 0
