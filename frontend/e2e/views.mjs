@@ -70,6 +70,20 @@ const audit = (index, change) => async (page) => {
 	await page.waitForTimeout(300);
 };
 
+/** memory opens it, and goes to the memory at the index. */
+const memory = (index, then) => async (page) => {
+	await page.keyboard.press('Control+Shift+KeyM');
+	await page.locator('main .chips').waitFor();
+	if (index !== undefined) {
+		await page.locator('table[data-table=memory] tr.line button').nth(index).click();
+		await page.locator('#pane-side dl').waitFor();
+	}
+	await then?.(page);
+	await page.waitForTimeout(300);
+};
+/** inMemory presses a button of the memory that is open. */
+const inMemory = (name) => (page) => page.locator('#pane-side').getByRole('button', { name }).click();
+
 /** files chooses files for the message that is written. */
 const files =
 	(...names) =>
@@ -325,6 +339,50 @@ export const views = [
 			if (await page.locator('#pane-side').isVisible()) return;
 			await page.keyboard.press('Enter');
 			await page.waitForTimeout(400);
+		},
+	},
+	{ name: 'memory', go: memory() },
+	{ name: 'memory-fact', go: memory(0) },
+	{ name: 'memory-outside', go: memory(2) },
+	{ name: 'memory-edit', go: memory(0, inMemory(/^(Edit|고치기)$/)) },
+	{ name: 'memory-forget', go: memory(0, inMemory(/^(Forget|잊기)$/)) },
+	{
+		name: 'memory-found',
+		go: memory(undefined, async (page) => {
+			await page.locator('main .chips label').nth(2).click();
+			await page.locator('main input[type=search]').fill('parse');
+			await page.waitForTimeout(300);
+		}),
+	},
+	{
+		name: 'memory-replaced',
+		go: memory(undefined, async (page) => {
+			await page.locator('main .chips label').nth(3).click();
+			await page.locator('table[data-table=memory] tr.line button').first().click();
+		}),
+	},
+	{
+		name: 'memory-add',
+		go: memory(undefined, (page) => page.locator('main .view-head button').last().click()),
+	},
+	{
+		name: 'memory-off',
+		go: memory(undefined, (page) => page.locator('main .give [role=switch]').click()),
+	},
+	{ name: 'memory-empty', scene: 'empty', go: memory() },
+	{
+		name: 'memory-many',
+		scene: 'many-memories',
+		go: memory(0, async (page) => {
+			for (let i = 0; i < 4; i++) await page.keyboard.press('PageDown');
+		}),
+	},
+	{
+		name: 'memory-used',
+		go: async (page) => {
+			await session(page, 3);
+			await page.locator('.used .head').click();
+			await page.locator('.used li').first().waitFor();
 		},
 	},
 	{ name: 'audit', go: audit() },

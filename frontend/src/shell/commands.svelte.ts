@@ -1,4 +1,5 @@
 import BellOff from '@lucide/svelte/icons/bell-off';
+import Brain from '@lucide/svelte/icons/brain';
 import CirclePause from '@lucide/svelte/icons/circle-pause';
 import CirclePlay from '@lucide/svelte/icons/circle-play';
 import Copy from '@lucide/svelte/icons/copy';
@@ -49,6 +50,9 @@ export interface Stage {
 	toCard: (sessionID: string) => void;
 	inbox: () => void;
 	agents: () => void;
+	memory: () => void;
+	/** remember asks what should be remembered. */
+	remember: () => void;
 	audit: () => void;
 }
 
@@ -225,6 +229,12 @@ export class Commands {
 			this.#opens('folder', FolderIcon),
 			this.#opens('theme', SunMoon),
 			this.#opens('language', Languages),
+			entry('actions', 'remember', {
+				title: i18n.t.memory.add,
+				also: `${o.memory.add} ${i18n.t.memory.also} ${o.memory.also}`,
+				icon: Brain,
+				run: () => this.#stage.remember(),
+			}),
 			entry('actions', 'pause', {
 				title: paused ? t.resumeAll : t.pauseAll,
 				also: `${paused ? o.palette.resumeAll : o.palette.pauseAll} ${this.#also('pause')}`,
@@ -325,6 +335,13 @@ export class Commands {
 			keys: keysOf(shortcuts.agents[0]),
 			run: () => this.#stage.agents(),
 		});
+		const memory = entry('goto', 'memory', {
+			title: i18n.t.memory.title,
+			also: `${o.memory.title} ${i18n.t.memory.also} ${o.memory.also}`,
+			icon: Brain,
+			keys: keysOf(shortcuts.memory[0]),
+			run: () => this.#stage.memory(),
+		});
 		const audit = entry('goto', 'audit', {
 			title: i18n.t.audit.title,
 			also: `${o.audit.title} ${i18n.t.audit.also} ${o.audit.also}`,
@@ -336,6 +353,7 @@ export class Commands {
 			home,
 			inbox,
 			agents,
+			memory,
 			audit,
 			...sections.map((s) =>
 				entry('goto', `settings:${s}`, {

@@ -1,7 +1,7 @@
 import type { Section } from '../features/settings/sections';
 import type { Kept } from '../kernel/kept.svelte';
 
-export type View = 'chat' | 'inbox' | 'agents' | 'audit' | 'settings';
+export type View = 'chat' | 'inbox' | 'agents' | 'memory' | 'audit' | 'settings';
 
 /** Tab is a page of the side panel. */
 export type Tab = 'plan' | 'changes';
@@ -55,8 +55,8 @@ export class Shell {
 	paneKept = $state(true);
 	sideKept = $state(false);
 
-	/** The tables of agents and of the audit record have no list beside them, and beside them stands what is open. */
-	table = $derived(this.view === 'agents' || this.view === 'audit');
+	/** The tables of agents, of memories and of the audit record have no list beside them, and beside them stands what is open. */
+	table = $derived(['agents', 'memory', 'audit'].includes(this.view));
 	pane = $derived(!this.table && (this.paneIsSheet ? this.paneSheet : this.paneKept));
 	side = $derived.by(() => {
 		if (this.table) return this.#opened(this.view) && (!this.sideIsSheet || this.sideSheet);
@@ -108,6 +108,11 @@ export class Shell {
 
 	agents(): void {
 		this.view = 'agents';
+		this.closeSheets();
+	}
+
+	memory(): void {
+		this.view = 'memory';
 		this.closeSheets();
 	}
 

@@ -58,6 +58,7 @@ export const shortcuts = {
 	side: ['Ctrl+Alt+KeyB'],
 	inbox: ['Ctrl+KeyI'],
 	agents: ['Ctrl+Shift+KeyA'],
+	memory: ['Ctrl+Shift+KeyM'],
 	audit: ['Ctrl+Shift+KeyL'],
 	settings: ['Ctrl+Comma'],
 	card: ['Alt+KeyA'],

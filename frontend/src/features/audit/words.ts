@@ -55,6 +55,8 @@ export function onOf(e: AuditEntry): string {
 	const m = metaOf(e);
 	if (m.title && e.resource.startsWith('approval:')) return m.title;
 	if (e.resource.startsWith('guardian:')) return m.message ?? '';
+	// A memory has no name of its own, only a number.
+	if (/^memory(:|$)/.test(e.resource)) return '';
 	const [, kind, name] = /^(file|model|session|run|agent|tool|provider|approval|seed):(.*)$/s.exec(e.resource) ?? [];
 	if (kind === 'file') return shortPath(name!);
 	return name ?? e.resource;

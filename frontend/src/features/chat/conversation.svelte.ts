@@ -198,6 +198,17 @@ export class Conversation {
 			this.#hush(r.id);
 			// What a run left open has no end of its own: the kernel knows how it stands.
 			if (this.runs.some((v) => v.run.id === r.id && v.steps.some((s) => s.state !== 'closed'))) void this.load();
+			else void this.#recall(r.id);
+		}
+	}
+
+	/** recall asks how many memories a run was given or looked up: events do not tell. */
+	async #recall(runID: string): Promise<void> {
+		try {
+			const memories = (await this.#kernel.agents.run(runID))?.memories;
+			if (memories) this.#view(runID, (v) => ({ ...v, memories }));
+		} catch {
+			// The answer stands without it.
 		}
 	}
 

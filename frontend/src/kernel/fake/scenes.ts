@@ -4,6 +4,7 @@ import { agentsScene, manyAgents } from './agents';
 import { attachedScene, type Desk } from './attach';
 import { limitScene } from './costs';
 import { foundScene, manyEnds } from './inbox';
+import { manyMemories } from './memory';
 import { askScene, planScene } from './task';
 import { branchScene } from './tree';
 
@@ -95,7 +96,7 @@ function offline(w: World): void {
 export function setScene(w: World, desk: Desk, scene: string, speech: Speech): void {
 	switch (scene) {
 		case 'empty':
-			Object.assign(w, { sessions: [], approvals: [], runs: [] });
+			Object.assign(w, { sessions: [], approvals: [], runs: [], memories: [], spaces: [] });
 			w.status.audit_entries = 0;
 			break;
 		case 'many':
@@ -106,6 +107,9 @@ export function setScene(w: World, desk: Desk, scene: string, speech: Speech): v
 			break;
 		case 'ends':
 			manyEnds(w);
+			break;
+		case 'many-memories':
+			manyMemories(w);
 			break;
 		case 'attached':
 			attachedScene(w, desk, speech);

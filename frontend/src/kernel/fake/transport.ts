@@ -11,6 +11,7 @@ import { folderCalls } from './folders';
 import { FakeInbox } from './inbox';
 import { FakeKeys } from './keys';
 import { FakeMachine } from './machine';
+import { FakeMemory } from './memory';
 import { FakeRuns } from './runs';
 import { setScene } from './scenes';
 import { FakeSessions } from './sessions';
@@ -77,6 +78,7 @@ export class FakeTransport implements Transport, Core {
 			this.desk,
 			inbox,
 			agents,
+			new FakeMemory(this),
 			new FakeAudit(this.world),
 		];
 		this.#count();

@@ -58,7 +58,7 @@ export const data = {
 		nothingNew: 'Everything in this backup is here already',
 		nothingNewWhy: 'Nothing was changed.',
 		restored: 'The backup was restored',
-		kinds: { sessions: 'Conversations', files: 'Files', settings: 'Settings', costs: 'Costs' },
+		kinds: { sessions: 'Conversations', files: 'Files', settings: 'Settings', memories: 'Memories', costs: 'Costs' },
 		added: 'Added',
 		toAdd: 'Missing here',
 		present: 'Here already',

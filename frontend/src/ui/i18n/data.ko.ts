@@ -57,7 +57,7 @@ export const data: typeof en = {
 		nothingNew: '이 백업에 있는 것은 모두 이미 여기에 있습니다',
 		nothingNewWhy: '아무것도 바꾸지 않았습니다.',
 		restored: '백업을 복원했습니다',
-		kinds: { sessions: '대화', files: '파일', settings: '설정', costs: '비용' },
+		kinds: { sessions: '대화', files: '파일', settings: '설정', memories: '기억', costs: '비용' },
 		added: '더함',
 		toAdd: '여기에 없음',
 		present: '이미 있음',

@@ -10,6 +10,7 @@ import { grants } from './grants.en';
 import { vault } from './keys.en';
 import { level } from './level.en';
 import { limits } from './limits.en';
+import { memory } from './memory.en';
 import { tryOut } from './try.en';
 import { undo } from './undo.en';
 import { suggest } from './suggest.en';
@@ -39,6 +40,7 @@ export const en = {
 	vault,
 	...tryOut,
 	...limits,
+	...memory,
 	undo,
 	...suggest,
 	...quick,
@@ -56,7 +58,15 @@ export const en = {
 		closed: 'Oxios cannot open its data',
 		retry: 'Try again',
 	},
-	views: { label: 'Views', chat: 'Chat', inbox: 'Inbox', agents: 'Agents', audit: 'Audit', settings: 'Settings' },
+	views: {
+		label: 'Views',
+		chat: 'Chat',
+		inbox: 'Inbox',
+		agents: 'Agents',
+		memory: 'Memory',
+		audit: 'Audit',
+		settings: 'Settings',
+	},
 	common: {
 		close: 'Close',
 		cancel: 'Cancel',

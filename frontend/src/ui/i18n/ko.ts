@@ -11,6 +11,7 @@ import { grants } from './grants.ko';
 import { vault } from './keys.ko';
 import { level } from './level.ko';
 import { limits } from './limits.ko';
+import { memory } from './memory.ko';
 import { tryOut } from './try.ko';
 import { undo } from './undo.ko';
 import { suggest } from './suggest.ko';
@@ -33,6 +34,7 @@ export const ko: Dictionary = {
 	vault,
 	...tryOut,
 	...limits,
+	...memory,
 	undo,
 	...suggest,
 	...quick,
@@ -50,7 +52,15 @@ export const ko: Dictionary = {
 		closed: 'Oxios가 데이터를 열 수 없습니다',
 		retry: '다시 시도',
 	},
-	views: { label: '보기', chat: '대화', inbox: '알림함', agents: '에이전트', audit: '감사', settings: '설정' },
+	views: {
+		label: '보기',
+		chat: '대화',
+		inbox: '알림함',
+		agents: '에이전트',
+		memory: '기억',
+		audit: '감사',
+		settings: '설정',
+	},
 	common: {
 		close: '닫기',
 		cancel: '취소',

@@ -4,6 +4,7 @@ import type {
 	Change,
 	Fallbacks,
 	ConfigView,
+	Memory,
 	Message,
 	Model,
 	Policy,
@@ -12,10 +13,12 @@ import type {
 	RunView,
 	SeedView,
 	Session,
+	SpaceInfo,
 	Status,
 	ToolInfo,
 } from '../../api.gen';
 import { setFallbacks } from '../fallbacks';
+import { memoriesOf } from '../memory';
 import { ended } from './ended';
 import { catalogue, emptyStatus, limits } from './machine';
 import type { Speech } from './make';
@@ -33,6 +36,10 @@ export interface World {
 	approvals: Approval[];
 	seeds: SeedView[];
 	changes: Change[];
+	memories: Memory[];
+	spaces: SpaceInfo[];
+	/** uses are the memories that runs were given or looked up, by run. */
+	uses: Record<string, string[]>;
 	providers: Provider[];
 	models: Model[];
 	fallbacks: Fallbacks[];
@@ -57,6 +64,9 @@ export function makeWorld(speech: Speech, first: boolean): World {
 		approvals: [],
 		seeds: [],
 		changes: [],
+		memories: [],
+		spaces: [],
+		uses: {},
 		providers: [],
 		models: [],
 		fallbacks: [],
@@ -126,6 +136,7 @@ export function makeWorld(speech: Speech, first: boolean): World {
 				enter_sends: 'true',
 				close_to_tray: 'true',
 				keep_awake: 'true',
+				memory: 'true',
 				quick_hotkey: 'true',
 				quick_keys: 'Ctrl+Alt+Space',
 				day_usd: '5',
@@ -148,6 +159,7 @@ export function makeWorld(speech: Speech, first: boolean): World {
 		setFallbacks(w, 'ollama', 'qwen3:14b', ['ollama/gemma3:4b', 'openai/gpt-5-mini']);
 		waiting(w, speech);
 		ended(w, speech);
+		memoriesOf(w, speech);
 	}
 	return w;
 }

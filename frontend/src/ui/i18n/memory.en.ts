@@ -1,0 +1,121 @@
+const n = (count: number, one: string, other: string) => `${count.toLocaleString('en')} ${count === 1 ? one : other}`;
+
+/** memory holds the words of what agents remember. */
+export const memory = {
+	memory: {
+		title: 'Memory',
+		also: 'remember recall facts episodes preferences forget',
+		list: 'What is remembered',
+		search: 'Search what is remembered',
+		add: 'Remember something',
+		addShort: 'Add',
+		which: 'Which memories',
+		facts: 'Facts',
+		episodes: 'Episodes',
+		all: 'All',
+		replaced: 'Replaced',
+		kinds: { fact: 'Fact', episode: 'Episode', session: 'Conversation', conversation: 'Word for word' } as {
+			[kind: string]: string;
+		},
+		give: 'Give agents what Oxios remembers',
+		giveWhy:
+			'With each message an agent is given what fits it. When this is off it is given nothing, but can still look it up itself; nothing is deleted.',
+		off: 'Agents are given nothing of this',
+		offWhy: 'They can still look it up themselves, and nothing is deleted.',
+		error: 'What is remembered could not be read',
+		empty: 'Nothing is remembered yet.',
+		emptyWhy:
+			'Agents note what holds beyond a conversation: what you prefer, how things are done here, what happened. You can also tell them something yourself.',
+		noneOf: { fact: 'No fact is remembered yet.', episode: 'No episode is remembered yet.' } as {
+			[kind: string]: string;
+		},
+		noneFits: 'Nothing that is remembered fits.',
+		showAll: 'Show all',
+		nearest: 'The best first, from all spaces.',
+		sources: {
+			person: 'You wrote it',
+			agent: 'An agent noted it',
+			conversation: 'From a conversation',
+			import: 'Imported',
+		} as { [source: string]: string },
+		from: (title: string) => `From “${title}”`,
+		used: (times: number) =>
+			times === 1 ? 'used once' : times === 2 ? 'used twice' : `used ${n(times, 'time', 'times')}`,
+		unused: 'not used yet',
+		pinned: 'Pinned',
+		outside: 'from outside',
+		fields: {
+			since: 'Since',
+			space: 'Space',
+			about: 'About',
+			source: 'Source',
+			used: 'Used',
+		},
+		usedTimes: (times: number, last: string) =>
+			times === 0 ? 'Not yet' : `${n(times, 'time', 'times')}${last ? `, last ${last}` : ''}`,
+		gone: 'A conversation that is gone',
+		untitled: 'A conversation without a name',
+		pin: 'Pin',
+		unpin: 'Unpin',
+		pinWhy: 'What is pinned is always given first, and never tidied away.',
+		edit: 'Edit',
+		forget: 'Forget',
+		text: 'Text',
+		about: 'About',
+		aboutWhy: 'A few words. There is one fact about the same: a new one takes its place, and keeps it as history.',
+		editWhy: 'The text before stays as its history.',
+		notSaved: 'It was not saved',
+		draftKept: 'What you wrote stays here.',
+		read: 'Where it was read',
+		readWhy: 'The agent that noted it had read this.',
+		outsideMark: 'from outside',
+		privateMark: 'private',
+		history: 'Replaced',
+		span: (from: string, to: string) => `${from} to ${to}`,
+		wasReplaced: 'Something newer has replaced this',
+		wasReplacedWhy: (when: string) => `On ${when}. Agents are not given it any more.`,
+		openNewer: 'Open the newer one',
+		missing: 'This is not remembered any more',
+		missingWhy: 'It was forgotten meanwhile.',
+		forgetNote: 'Forgetting deletes it at once from the database and the search. Older backups still hold it.',
+		forgetTitle: 'Forget this?',
+		forgetWhy: (replaced: number) =>
+			replaced === 0
+				? 'It is deleted for good, from the database and from the search. This cannot be undone.'
+				: `It is deleted for good, from the database and from the search, with ${n(replaced, 'text', 'texts')} that it replaced. This cannot be undone.`,
+		forgetYes: 'Forget for good',
+		forgetting: 'Forgetting',
+		notForgotten: 'It was not forgotten',
+		forgotten: 'It is forgotten.',
+		forgottenTitle: 'It is forgotten',
+		copies: (count: number): string =>
+			count === 1
+				? 'This copy of the database was made before, and still holds it:'
+				: 'These copies of the database were made before, and still hold it:',
+		copiesWhy: 'Delete them where they lie if it must not come back.',
+		addTitle: 'Remember something',
+		addText: 'What should be remembered?',
+		addHint: 'One thing, in a sentence that can be read by itself.',
+		addKind: 'What it is',
+		addFact: 'A fact: it holds',
+		addEpisode: 'An episode: it happened',
+		addAbout: 'What it is about (may stay empty)',
+		addSpace: 'Space',
+		addNoSpace: 'None',
+		addYes: 'Remember',
+		adding: 'Keeping it',
+		notAdded: 'It was not kept',
+		usedHere: (count: number) => `${n(count, 'memory', 'memories')} used`,
+		usedError: 'What was used could not be read',
+		usedGone: 'What was used is not remembered any more.',
+		openOne: (text: string) => `Open in Memory: ${text}`,
+		details: 'Memory',
+		keys: {
+			title: 'In the memory',
+			move: 'Next or previous',
+			open: 'Open it',
+			forget: 'Forget it',
+			search: 'Search',
+		},
+	},
+};
