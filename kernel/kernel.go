@@ -120,8 +120,8 @@ type Kernel struct {
 
 	vaultWrites  sync.Mutex    // held while the vault is changed
 	vaultTouched chan struct{} // something of it changed
-	workspace  *git.Repo // seeds and evaluations
-	guardian   guardian
+	workspace    *git.Repo     // seeds and evaluations
+	guardian     guardian
 
 	left       []store.Run     // open runs of an earlier process, until Run takes them up
 	ready      chan struct{}   // closed when Run has

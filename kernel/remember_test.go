@@ -50,7 +50,7 @@ func TestFactToldInOneConversationIsRecalledInAnother(t *testing.T) {
 	k := open(t, kerneltest.Script(rememberScript))
 	for told, asked := range map[string]string{
 		"From now on the invoices go into the folder Bills": "Where do invoices go?",
-		"앞으로 제주 사진은 날짜별 폴더에 둔다":                           "제주 사진은 어디에 두지?",
+		"앞으로 제주 사진은 날짜별 폴더에 둔다":                             "제주 사진은 어디에 두지?",
 	} {
 		first := k.Ask(told)
 		if first.State != "done" {

@@ -25,7 +25,6 @@ type file struct {
 	headings               []Heading
 	links                  []indexedLink
 	tasks                  []Task
-	words                  int
 	names                  []string // what Switch compares: folded title, name, aliases, path
 	lowTags                []string // the tags, folded
 

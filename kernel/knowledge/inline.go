@@ -155,8 +155,10 @@ func (s *scanner) wiki(from, to, number int, embed bool) {
 	if trimmed == "" || !utf8.ValidString(trimmed) {
 		return // a heading of the same note
 	}
-	s.out.links = append(s.out.links, Link{Target: trimmed, Fragment: fragment, Alias: alias, Embed: embed, Line: number,
-		start: from, end: from + len(trimmed), key: keyOf(trimmed)})
+	s.out.links = append(s.out.links, Link{
+		Target: trimmed, Fragment: fragment, Alias: alias, Embed: embed, Line: number,
+		start: from, end: from + len(trimmed), key: keyOf(trimmed),
+	})
 }
 
 // destination adds the link whose destination begins at from, and returns where
@@ -200,8 +202,10 @@ func (s *scanner) destination(from, to, number int, embed bool) int {
 	if !utf8.ValidString(decoded) || strings.ContainsRune(decoded, 0) {
 		return end
 	}
-	s.out.links = append(s.out.links, Link{Target: decoded, Fragment: unescape(fragment), Markdown: true, Embed: embed, Line: number,
-		start: from, end: from + len(target), angle: angle, escaped: strings.Contains(target, "%E") || strings.Contains(target, "%e"), key: keyOf(path.Clean(decoded))})
+	s.out.links = append(s.out.links, Link{
+		Target: decoded, Fragment: unescape(fragment), Markdown: true, Embed: embed, Line: number,
+		start: from, end: from + len(target), angle: angle, escaped: strings.Contains(target, "%E") || strings.Contains(target, "%e"), key: keyOf(path.Clean(decoded)),
+	})
 	return end
 }
 

@@ -100,8 +100,18 @@ func (v *Vault) PlanJournal(ctx context.Context, date time.Time, text string) (P
 // in [brackets] stands for itself.
 func formatDate(format string, date time.Time) string {
 	tokens := []struct{ from, to string }{
-		{"YYYY", "2006"}, {"YY", "06"}, {"MMMM", "January"}, {"MMM", "Jan"}, {"MM", "01"}, {"M", "1"},
-		{"dddd", "Monday"}, {"ddd", "Mon"}, {"DD", "02"}, {"D", "2"}, {"HH", "15"}, {"mm", "04"},
+		{"YYYY", "2006"},
+		{"YY", "06"},
+		{"MMMM", "January"},
+		{"MMM", "Jan"},
+		{"MM", "01"},
+		{"M", "1"},
+		{"dddd", "Monday"},
+		{"ddd", "Mon"},
+		{"DD", "02"},
+		{"D", "2"},
+		{"HH", "15"},
+		{"mm", "04"},
 	}
 	var b strings.Builder
 next:

@@ -3,6 +3,8 @@ package memory
 import (
 	"cmp"
 	"context"
+	"database/sql"
+	"errors"
 	"math"
 	"slices"
 	"sync"
@@ -188,7 +190,7 @@ func (ms *Memories) Search(ctx context.Context, s Search) ([]Found, error) {
 		for _, f := range ids {
 			m, err := one(tx, "m.id = ?", f.ID)
 			if err != nil {
-				if missing(err, f.ID) != err {
+				if errors.Is(err, sql.ErrNoRows) {
 					continue // forgotten this moment
 				}
 				return err

@@ -78,7 +78,6 @@ func TestConversationsAreFoundByQuestions(t *testing.T) {
 	type ask struct {
 		text string
 		gold map[string]bool
-		own  []string
 	}
 	var asks []ask
 	for c, sample := range samples {
