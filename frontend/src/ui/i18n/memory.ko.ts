@@ -14,7 +14,7 @@ export const memory: typeof en = {
 		facts: '사실',
 		episodes: '일화',
 		all: '전체',
-		replaced: '지난 기억',
+		replaced: '이전 기억',
 		kinds: { fact: '사실', episode: '일화', session: '대화', conversation: '말 그대로' },
 		give: '기억을 에이전트에게 주기',
 		giveWhy:
@@ -32,7 +32,7 @@ export const memory: typeof en = {
 		sources: {
 			person: '직접 씀',
 			agent: '에이전트가 적음',
-			conversation: '대화에서',
+			conversation: '대화에서 찾음',
 			import: '가져옴',
 		},
 		from: (title) => `“${title}”에서`,
@@ -66,7 +66,7 @@ export const memory: typeof en = {
 		readWhy: '이것을 적은 에이전트가 읽은 것입니다.',
 		outsideMark: '밖에서 옴',
 		privateMark: '사적',
-		history: '앞의 기억',
+		history: '이전 기억',
 		span: (from, to) => `${from} ~ ${to}`,
 		wasReplaced: '새 기억이 이 기억을 대신했습니다',
 		wasReplacedWhy: (when) => `${when}부터입니다. 에이전트에게 더는 주지 않습니다.`,
