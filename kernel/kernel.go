@@ -112,6 +112,7 @@ type Kernel struct {
 	names      names // in the folder that somebody mentions files of
 	attached   *attachments
 	memories   *memory.Memories
+	topics     topics    // of the spaces
 	workspace  *git.Repo // seeds and evaluations
 	guardian   guardian
 

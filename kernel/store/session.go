@@ -64,6 +64,8 @@ type SessionQuery struct {
 	Limit    int    `json:"limit"`    // 50 by default, at most 500
 	Before   string `json:"before"`   // a session's id: only what stands behind it in the list
 	ID       string `json:"id"`       // an id or the beginning of one
+
+	Space *string `json:"space,omitempty"` // of this space; "" is the default one; null for all
 }
 
 const sessionColumns = `s.id, s.title, s.summary, s.folder, s.provider, s.model, s.mode, s.role, s.created_at, s.updated_at, s.archived, s.pinned, s.head_id, s.origin_id, s.space, s.space_why,
