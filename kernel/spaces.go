@@ -120,7 +120,8 @@ func isDefault(name string) bool {
 	return name == "" || strings.EqualFold(name, "default") || name == "기본"
 }
 
-// findSpace returns the space with this id or name.
+// findSpace returns the space with this id or name, or the end of an id that
+// names it alone.
 func (k *Kernel) findSpace(ctx context.Context, id string) (s SpaceInfo, err error) {
 	id = strings.TrimSpace(id)
 	err = k.store.Read(ctx, func(tx *store.Tx) error {
@@ -132,6 +133,9 @@ func (k *Kernel) findSpace(ctx context.Context, id string) (s SpaceInfo, err err
 			return err
 		}
 		named, ok, nerr := k.store.SpaceNamed(tx, id)
+		if !ok && nerr == nil && len(id) >= 4 {
+			named, ok, nerr = k.store.SpaceEnding(tx, id)
+		}
 		if ok {
 			s, err = named, nil
 		}

@@ -164,6 +164,16 @@ func (s *Store) SpaceNamed(tx *Tx, name string) (Space, bool, error) {
 	return space, err == nil, err
 }
 
+// SpaceEnding returns the one space whose id ends like this.
+func (s *Store) SpaceEnding(tx *Tx, end string) (Space, bool, error) {
+	ids, err := stringsOf(tx, `SELECT id FROM spaces WHERE id LIKE ? ESCAPE '\'`, "%"+escapeLike(end))
+	if err != nil || len(ids) != 1 {
+		return Space{}, false, err
+	}
+	space, err := s.Space(tx, ids[0])
+	return space, err == nil, err
+}
+
 // Spaces returns all spaces, archived ones too, the one that was used last first.
 func (s *Store) Spaces(ctx context.Context) (all []Space, err error) {
 	err = s.Read(ctx, func(tx *Tx) error {
