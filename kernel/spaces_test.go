@@ -363,3 +363,25 @@ func allOf(t *testing.T, k *kerneltest.Kernel) map[string]any {
 	}
 	return out
 }
+
+func TestCommandsInTheOwnFolderOfASpaceReachNothingElseOfTheHome(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	in, other := space(t, k, kernel.SpaceInput{Name: "Own"}), space(t, k, kernel.SpaceInput{Name: "Other"})
+	folder := func(id string) string { return filepath.Join(k.Home, "spaces", id, "workspace") }
+	write(t, filepath.Join(folder(other.ID), "secret.txt"), "of another space")
+	h := k.AgentIn(folder(in.ID), "auto")
+	r, err := h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "echo mine > mine.txt; cat mine.txt"})
+	if err != nil || r.Output != "mine\n" {
+		t.Fatalf("got %+v, %v", r, err)
+	}
+	if r.Isolation == 0 {
+		t.Skip("commands are not contained here")
+	}
+	for _, path := range []string{"../../*/workspace/secret.txt", "../../../config.toml", "../../../oxios.db"} {
+		r, err := h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "cat " + path})
+		if err == nil && r.ExitCode == 0 {
+			t.Errorf("%s: got %q", path, r.Output)
+		}
+	}
+}
