@@ -54,7 +54,7 @@ func (m *merge) learned(spaces []string) error {
 	if err != nil {
 		return err
 	}
-	if ids, err = json.Marshal(known); err != nil {
+	if ids, err = json.Marshal(append([]string{}, known...)); err != nil { // null would be in no list and out of none
 		return err
 	}
 	_, err = m.copy("space_declined", "id NOT IN (SELECT value FROM json_each(?1))", "id", string(ids), nil)
