@@ -30,6 +30,13 @@ func (t *topics) forget(spaces ...string) {
 	}
 }
 
+// reset has all of them found out anew.
+func (t *topics) reset() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.about = nil
+}
+
 // of returns what a space is about.
 func (t *topics) of(id string, texts func() ([]string, error)) ([]float32, error) {
 	t.mu.Lock()

@@ -243,14 +243,14 @@ func dot(a, b []float32) (sum float64) {
 // It is nil for no words.
 func About(texts []string) []float32 {
 	sum := make([]float32, retrieval.HashDim)
-	any := false
+	some := false
 	for _, one := range texts {
 		for i, x := range retrieval.HashVector(one) {
 			sum[i] += x
-			any = any || x != 0
+			some = some || x != 0
 		}
 	}
-	if !any {
+	if !some {
 		return nil
 	}
 	retrieval.Normalize(sum)
