@@ -36,6 +36,12 @@ type Submit struct {
 	// another one has the attachments of that one where this is null.
 	Attachments []string `json:"attachments,omitempty"`
 
+	// Space is where the conversation belongs, by the id of the space; "" is the
+	// default one. Null finds it out for a new conversation, and keeps that of
+	// another. What a new conversation's message leaves out (folder, model, mode,
+	// role) is as its space has it.
+	Space *string `json:"space,omitempty"`
+
 	// MaxUSD is the most money that the run may spend, with all that it starts;
 	// null keeps what the configuration says. A message that joins a run keeps
 	// that run's limit.
@@ -114,6 +120,8 @@ type RunResult struct {
 	Status       string   `json:"status,omitempty"` // how the answer came about: "" as it should, forced by the limit of turns, cut
 	PhaseReached string   `json:"phase_reached"`    // chat, interview, execute, evaluate or evolve
 	SeedID       string   `json:"seed_id"`          // of the task that it began; "" for a run that only talked
+	SpaceID      string   `json:"space_id"`         // "" is the default one
+	SpaceTag     string   `json:"space_tag"`        // "[emoji name]"; "" for the default one
 
 	EvaluationPassed *bool           `json:"evaluation_passed"` // null when nothing was evaluated
 	Output           string          `json:"output"`
@@ -316,6 +324,9 @@ func (k *Kernel) result(ctx context.Context, id string) (RunResult, error) {
 		return RunResult{}, err
 	}
 	res := RunResult{SessionID: r.SessionID, RunID: r.ID, AgentID: r.ID, Name: r.Name, State: r.State, PhaseReached: "chat", Error: r.Error, Cost: r.Cost, Changes: []ChangeSummary{}}
+	if res.SpaceID, res.SpaceTag, err = k.spaceOfSession(ctx, r.SessionID); err != nil {
+		return res, err
+	}
 	msgs, err := k.store.Messages(ctx, r.SessionID)
 	if err != nil {
 		return res, err

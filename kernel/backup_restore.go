@@ -302,6 +302,7 @@ func (k *Kernel) announceRestore(r RestoreReport) {
 	if changed, err := k.config.refresh(); err == nil && changed {
 		k.publish(event.ConfigChanged, scope{}, k.config.view())
 	}
+	k.topics.reset()
 	k.publish(event.Restored, scope{}, r)
 	k.publishStatus()
 }

@@ -83,7 +83,7 @@ func (a *StateAPI) BranchSession(ctx context.Context, runID string) (Session, er
 		if err != nil {
 			return Session{}, err
 		}
-		s := Session{Summary: from.Summary, Folder: from.Folder, Provider: from.Provider, Model: from.Model, Mode: from.Mode, Role: from.Role}
+		s := Session{Summary: from.Summary, Folder: from.Folder, Provider: from.Provider, Model: from.Model, Mode: from.Mode, Role: from.Role, Space: from.Space, SpaceWhy: from.SpaceWhy}
 		err = a.k.store.Write(ctx, func(tx *store.Tx) error {
 			s.ID, s.HeadID = "", ""
 			if s.Title, err = a.k.branchTitle(tx, from.Title); err != nil {

@@ -106,6 +106,7 @@ func (k *Kernel) discard(ctx context.Context, id string) (Deletion, error) {
 	if err := k.store.Write(ctx, func(tx *store.Tx) error { return k.store.DiscardSession(tx, id) }); err != nil {
 		return d, err
 	}
+	k.topics.reset()
 	k.publish(event.SessionDeleted, scope{sessionID: id}, event.Text{Text: id})
 	k.publishStatus()
 	k.publishInbox()
@@ -124,6 +125,7 @@ func (a *StateAPI) RecoverSession(ctx context.Context, id string) (Session, erro
 			return Session{}, err
 		}
 		a.k.discards.remove(id)
+		a.k.topics.reset()
 		a.k.publishStatus()
 		a.k.publishInbox()
 		return a.k.announceSession(ctx, id)

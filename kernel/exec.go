@@ -316,7 +316,7 @@ func (c *command) spec(ctx context.Context) sandbox.Spec {
 	cfg := k.config.get()
 	allowed := approved(ctx) || c.caller.who.Kind == sys.KindPerson
 	s := sandbox.Spec{
-		Argv: c.argv, Dir: c.dir, Env: c.env, Writable: []string{c.caller.scope.folder}, Hidden: append([]string{k.opts.Home}, k.witnessPlace()...),
+		Argv: c.argv, Dir: c.dir, Env: c.env, Writable: []string{c.caller.scope.folder}, Hidden: append(k.hiddenFrom(c.caller.scope.folder), k.witnessPlace()...),
 		Tag: c.caller.scope.runID, Network: c.verdict.Network && (allowed || networkOpen(ctx)),
 		MaxMemory: int64(cfg.MaxMemoryMB) << 20, MaxProcs: 1024,
 	}

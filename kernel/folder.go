@@ -168,6 +168,9 @@ func (k *Kernel) private(abs string) error {
 		if security.Within(at, home) {
 			folder = home // which may lie among the system's folders, as that of root does
 		}
+		if w := workspaceAround(at, own); w != "" {
+			folder = w // the rest of the home stays closed
+		}
 		v := security.ClassifyFile(at, folder, home, own)
 		switch {
 		case v.Protected || k.isWitness(at):

@@ -118,6 +118,7 @@ type Kernel struct {
 	vault      *knowledge.Vault
 	vaultLog   *git.Repo // its history; nil where the vault is a folder of the person's
 
+	topics       topics        // of the spaces
 	vaultWrites  sync.Mutex    // held while the vault is changed
 	vaultTouched chan struct{} // something of it changed
 	workspace    *git.Repo     // seeds and evaluations

@@ -15,6 +15,7 @@ import (
 	"oxios/kernel/event"
 	"oxios/kernel/orchestrator"
 	"oxios/kernel/security"
+	"oxios/kernel/space"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
 )
@@ -125,6 +126,9 @@ func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, e
 				return err
 			}
 		}
+		if err := k.store.UseSpace(tx, session.Space, run.CreatedAt); err != nil {
+			return err
+		}
 		if m.Via != viaQueue { // whoever goes on has seen what came of it so far; a queued message was written before
 			if seen, err = k.store.SeeSession(tx, session.ID); err != nil {
 				return err
@@ -151,6 +155,7 @@ func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, e
 	if seen > 0 {
 		k.publishInbox()
 	}
+	k.saidIn(ctx, session, isNew)
 	if err := k.launch(run, nil); err != nil {
 		return Submitted{}, err
 	}
@@ -179,6 +184,16 @@ func (k *Kernel) sessionFor(ctx context.Context, m Submit, text string, from sco
 		}
 	}
 	patch := SessionPatch{}
+	switch {
+	case isNew:
+		err = k.place(ctx, m, text, &s)
+	case m.Space != nil && *m.Space != s.Space:
+		err = k.moveSessions(ctx, []string{s.ID}, *m.Space)
+		s.Space, s.SpaceWhy = *m.Space, space.WhyPerson
+	}
+	if err != nil {
+		return s, false, err
+	}
 	if m.Folder != "" && m.Folder != s.Folder {
 		s.Folder, patch.Folder = m.Folder, &m.Folder
 	}
@@ -431,6 +446,10 @@ func (k *Kernel) spec(ctx context.Context, run Run, steps []store.Step) (agent.S
 	if err != nil {
 		return agent.Spec{}, err
 	}
+	belongs, err := k.spaceOfRun(ctx, run)
+	if err != nil {
+		return agent.Spec{}, err
+	}
 	cfg := k.config.get()
 	return agent.Spec{
 		Run: run, Model: &guardedModel{
@@ -439,6 +458,7 @@ func (k *Kernel) spec(ctx context.Context, run Run, steps []store.Step) (agent.S
 		}, Toolset: tools, History: history, Earlier: earlier, Steps: steps, Say: say,
 		System: agent.Prompt(agent.PromptInput{
 			Now: k.clock.Now().In(time.Local), OS: runtime.GOOS, Folder: run.Folder, Mode: run.Mode, Toolset: tools, Instructions: run.Instructions, Agents: run.Agents, Memories: memories,
+			SpaceName: belongs.Name, SpaceInstructions: belongs.Instructions,
 		}),
 		ContextLength: chosen.contextLength, MaxTurns: cfg.MaxToolCalls, MaxConcurrent: cfg.MaxToolConcurrency, Demo: chosen.demo,
 		Started: func() { k.retellSession(k.background, run.SessionID) },

@@ -97,7 +97,7 @@ type MemoryForgotten struct {
 func (a *MemoryAPI) List(ctx context.Context, q MemoryQuery) ([]Memory, error) {
 	return guard(ctx, a.caller, a.reading("memory.list"), func(ctx context.Context) ([]Memory, error) {
 		if a.who.Kind == sys.KindAgent {
-			q.Space, q.Every = a.scope.space, false
+			q.Space, q.Every = a.space(), false
 			if q.RunID != "" {
 				q.RunID = a.scope.runID
 			}
@@ -127,6 +127,15 @@ func (a *MemoryAPI) Get(ctx context.Context, id string) (MemoryView, error) {
 	})
 }
 
+// space is where an agent's conversation is now: the person may have moved it
+// since the agent began.
+func (a *MemoryAPI) space() string {
+	if live := a.k.runs.of(a.scope.runID); live.scope.runID != "" {
+		return live.scope.space
+	}
+	return a.scope.space
+}
+
 // find returns the one memory that id, or an end of it, names and the caller
 // may see.
 func (a *MemoryAPI) find(ctx context.Context, id string) (Memory, error) {
@@ -139,7 +148,7 @@ func (a *MemoryAPI) find(ctx context.Context, id string) (Memory, error) {
 			m = all[0]
 		}
 	}
-	if err == nil && a.who.Kind == sys.KindAgent && m.Space != a.scope.space {
+	if err == nil && a.who.Kind == sys.KindAgent && m.Space != a.space() {
 		_, err = a.k.memories.Get(ctx, "")
 		return Memory{}, err // to an agent those of other spaces do not exist
 	}
@@ -150,7 +159,7 @@ func (a *MemoryAPI) find(ctx context.Context, id string) (Memory, error) {
 func (a *MemoryAPI) Search(ctx context.Context, s MemorySearch) ([]MemoryFound, error) {
 	return guard(ctx, a.caller, a.reading("memory.search"), func(ctx context.Context) ([]MemoryFound, error) {
 		if a.who.Kind == sys.KindAgent {
-			s.Space = a.scope.space
+			s.Space = a.space()
 		}
 		if len(s.Text) > 4000 {
 			return nil, sys.Errorf(sys.CodeTooLarge, "What to look for has over 4000 characters.").WithHint("Ask with a few words.")
@@ -228,7 +237,7 @@ func (a *MemoryAPI) Remember(ctx context.Context, in MemoryInput) (Memory, error
 	in.Kind = cmp.Or(in.Kind, memory.KindFact)
 	n := memory.New{Space: in.Space, Kind: in.Kind, Text: in.Text, Key: in.Key, Source: memory.FromPerson}
 	if a.who.Kind == sys.KindAgent {
-		n.Space, n.Source, n.Thread, n.RunID = a.scope.space, memory.FromAgent, a.scope.sessionID, a.scope.runID
+		n.Space, n.Source, n.Thread, n.RunID = a.space(), memory.FromAgent, a.scope.sessionID, a.scope.runID
 	}
 	act := action{call: "memory.remember", resource: "memory", effect: security.EffectRead, subject: in, meta: map[string]any{"kind": in.Kind, "bytes": len(in.Text)}}
 	act.card = handing(sys.Say("Remembers: %s", sys.Shorten(in.Text, 200)), in.Text)

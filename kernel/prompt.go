@@ -31,6 +31,8 @@ func (a *AgentsAPI) Prompt(ctx context.Context, m Submit) (PromptView, error) {
 			if s, err = k.store.Session(ctx, m.SessionID); err != nil {
 				return PromptView{}, err
 			}
+		} else if err := k.place(ctx, m, m.Text, &s); err != nil {
+			return PromptView{}, err
 		}
 		folder, err := k.checkFolder(cmp.Or(m.Folder, s.Folder, cfg.workFolder()))
 		if err != nil {
@@ -65,6 +67,11 @@ func (a *AgentsAPI) Prompt(ctx context.Context, m Submit) (PromptView, error) {
 		if in.Instructions, err = k.told(ctx, folder); err != nil {
 			return PromptView{}, err
 		}
+		belongs, err := k.spaceByID(ctx, s.Space)
+		if err != nil {
+			return PromptView{}, err
+		}
+		in.SpaceName, in.SpaceInstructions = belongs.Name, belongs.Instructions
 		v.Prompt = agent.Prompt(in)
 		return v, nil
 	})

@@ -26,7 +26,7 @@ func (k *Kernel) recall(ctx context.Context, c *caller, run Run, again bool) ([]
 		return nil, err
 	}
 	if len(used) == 0 && !again {
-		if used, err = k.memories.Recall(ctx, c.scope.space, run.Text, recalled, recalledText); err != nil {
+		if used, err = k.memories.Recall(ctx, k.runs.of(run.ID).scope.space, run.Text, recalled, recalledText); err != nil {
 			return nil, err
 		}
 		ids := []string{}

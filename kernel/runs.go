@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"oxios/kernel/agent"
@@ -106,6 +107,17 @@ func (r *runs) enter(run Run, space string, mode security.Mode, task *orchestrat
 	r.live[run.ID] = &liveRun{profile: run.Profile, role: rulesOf(run), parent: run.ParentID, gate: own, task: task, labels: labels, scope: scope{
 		runID: run.ID, sessionID: run.SessionID, folder: run.Folder, mode: mode, agent: run.Name, space: space,
 	}}
+}
+
+// inSpace says that conversations are in another space now.
+func (r *runs) inSpace(space string, sessions ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, l := range r.live {
+		if slices.Contains(sessions, l.scope.sessionID) {
+			l.scope.space = space
+		}
+	}
 }
 
 // label adds to what a live run has read.

@@ -192,6 +192,12 @@ func (a *StateAPI) UpdateSession(ctx context.Context, id string, p SessionPatch)
 			t = sys.Shorten(t, 200)
 			p.Title = &t
 		}
+		if p.Space != nil {
+			if err := a.k.moveSessions(ctx, []string{id}, *p.Space); err != nil {
+				return Session{}, err
+			}
+			p.Space = nil
+		}
 		if _, err := a.k.store.UpdateSession(ctx, id, p); err != nil {
 			return Session{}, err
 		}

@@ -228,6 +228,7 @@ var topCommands = []struct {
 	{"providers", (*console).providersCommand},
 	{"keys", (*console).keysCommand},
 	{"memory", (*console).memoryCommand},
+	{"spaces", (*console).spacesCommand},
 	{"tools", (*console).toolsCommand},
 	{"prompt", (*console).promptCommand},
 	{"web", (*console).webCommand},

@@ -29,16 +29,8 @@ func (c *console) spaceID(ctx context.Context, l *link, name string) (string, er
 	if name == "" || strings.EqualFold(name, "default") {
 		return "", nil
 	}
-	all, err := l.Space.List(ctx)
-	if err != nil {
-		return "", err
-	}
-	for _, s := range all {
-		if strings.EqualFold(s.Name, name) || s.ID == name {
-			return s.ID, nil
-		}
-	}
-	return "", c.fail(sys.CodeNotFound, fmt.Sprintf(c.t("There is no space %q.", "%q 공간이 없습니다."), name), "")
+	v, err := l.Space.Get(ctx, name)
+	return v.Space.ID, err
 }
 
 func (c *console) memoryAdd() *cobra.Command {

@@ -23,6 +23,7 @@ const maxStdin = 12 << 20
 // runFlags are the flags of `oxios run`.
 type runFlags struct {
 	session, provider, model, mode, role, folder string
+	space                                        string // its name; "" finds it out
 	insteadOf                                    string // a run, or a part of its id
 	attach                                       []string
 
@@ -32,14 +33,6 @@ type runFlags struct {
 	noWait     bool
 	trust      bool
 	background bool
-}
-
-// runDocument is the line of `oxios run --json`: the result of the run, with
-// the fields that work without a space leaves empty.
-type runDocument struct {
-	kernel.RunResult
-	SpaceID  string `json:"space_id"`
-	SpaceTag string `json:"space_tag"`
 }
 
 func (c *console) runCommand() *cobra.Command {
@@ -88,6 +81,7 @@ func (c *console) runCommand() *cobra.Command {
 	fl.Float64Var(&most, "max-cost", 0, c.t("end it before it costs more than so many `dollars`", "이 `달러`보다 더 들기 전에 끝냅니다"))
 	fl.IntVar(&agents, "agents", 0, c.t("let at most `N` agents work on it at once, the first included; 1 forks none", "에이전트를 한 번에 `N`명까지 씁니다(첫 에이전트 포함). 1이면 나누지 않습니다"))
 	fl.BoolVar(&f.noWait, "no-wait", false, c.t("exit with 3 instead of waiting for an approval", "승인을 기다리지 않고 코드 3으로 끝냅니다"))
+	fl.StringVar(&f.space, "space", "", c.t("the `space` that the conversation belongs to, and without --folder its folder; default is the default one", "대화가 속할 `공간`. --folder가 없으면 그 폴더에서 일합니다. default는 기본 공간"))
 	fl.BoolVar(&f.trust, "trust", false, c.t("trust the folder from now on, and follow its AGENTS.md or CLAUDE.md", "이제부터 폴더를 신뢰하고 그 AGENTS.md나 CLAUDE.md를 따릅니다"))
 	fl.BoolVar(&f.background, "background", false, c.t("return at once; the Oxios that runs goes on with it", "바로 돌아옵니다. 실행 중인 Oxios가 이어서 합니다"))
 	return c.withJSON(cmd)
@@ -176,14 +170,27 @@ func (c *console) say(ctx context.Context, args []string, f runFlags) error {
 			return err
 		}
 	}
-	if err := c.meet(ctx, l, folder, f.trust, canAsk); err != nil {
-		return err
+	var space *string
+	if f.space != "" {
+		id, err := c.spaceID(ctx, l, f.space)
+		if err != nil {
+			return err
+		}
+		if space = &id; f.folder == "" && id != "" {
+			folder = "" // that of the space
+		}
+	}
+	if folder != "" {
+		if err := c.meet(ctx, l, folder, f.trust, canAsk); err != nil {
+			return err
+		}
 	}
 	via := "terminal"
 	if f.background { // nobody waits here: it may wait itself, and the person hears of it
 		via = "background"
 	}
 	sent, err := l.Agents.Submit(ctx, kernel.Submit{
+		Space:  space,
 		MaxUSD: f.maxCost, Agents: value(f.agents),
 		SessionID: f.session, InsteadOf: f.insteadOf, Text: text, Attachments: attached, Folder: folder, Provider: f.provider, Model: f.model, Mode: f.mode, Role: f.role, Via: via,
 	})

@@ -38,6 +38,7 @@ func (c *console) onSession(do func(ctx context.Context, l *link, id string, arg
 
 func (c *console) sessionsList() *cobra.Command {
 	var q kernel.SessionQuery
+	var space string
 	cmd := &cobra.Command{
 		Use: "list", Short: c.t("List conversations, the newest first", "대화를 최근 순으로 봅니다"), Args: c.args(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -46,6 +47,13 @@ func (c *console) sessionsList() *cobra.Command {
 				return err
 			}
 			defer l.close()
+			if space != "" {
+				id, err := c.spaceID(cmd.Context(), l, space)
+				if err != nil {
+					return err
+				}
+				q.Space = &id
+			}
 			items, err := l.State.Sessions(cmd.Context(), q)
 			if err != nil {
 				return err
@@ -59,7 +67,7 @@ func (c *console) sessionsList() *cobra.Command {
 	cmd.Flags().StringVar(&q.Search, "search", "", c.t("only those in which these `words` stand", "이 `단어`가 있는 대화만"))
 	cmd.Flags().BoolVar(&q.Archived, "archived", false, c.t("the archived ones", "보관된 대화"))
 	cmd.Flags().IntVar(&q.Limit, "limit", 50, c.t("at most this `number`", "최대 `개수`"))
-	return c.withJSON(cmd)
+	return c.withJSON(c.spaceFlag(cmd, &space))
 }
 
 func (c *console) sessionsShow() *cobra.Command {

@@ -272,7 +272,7 @@ func (w *watcher) leave(ctx context.Context) (left bool, err error) {
 		w.note("%s", w.t("The run is kept. It goes on after your answer, when Oxios runs (the window, or `oxios serve`).", "진행 상황은 보관됩니다. 답을 주시면 Oxios가 실행될 때(창 또는 `oxios serve`) 이어집니다."))
 	}
 	if w.json {
-		if err := w.writeJSON(runDocument{RunResult: result}); err != nil {
+		if err := w.writeJSON(result); err != nil {
 			return true, err
 		}
 	}
@@ -344,7 +344,7 @@ func (w *watcher) end(ctx context.Context, o outcome, events <-chan kernel.Event
 		w.note("%s", w.t("Demo: scripted, no language model", "데모: 대본대로 답하며 언어 모델이 아닙니다"))
 	}
 	if w.json {
-		if err := w.writeJSON(runDocument{RunResult: r}); err != nil {
+		if err := w.writeJSON(r); err != nil {
 			return err
 		}
 	} else {

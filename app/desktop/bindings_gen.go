@@ -550,12 +550,87 @@ func (a *Memory) Import(args string) (string, error) {
 	return a.b.call("memory.import", args)
 }
 
+// Elsewhere takes [text].
+func (a *Memory) Elsewhere(args string) (string, error) {
+	return a.b.call("memory.elsewhere", args)
+}
+
 // Space binds remote.SpaceAPI.
 type Space struct{ b bound }
 
 // List takes [].
 func (a *Space) List(args string) (string, error) {
 	return a.b.call("space.list", args)
+}
+
+// Get takes [id].
+func (a *Space) Get(args string) (string, error) {
+	return a.b.call("space.get", args)
+}
+
+// Create takes [in].
+func (a *Space) Create(args string) (string, error) {
+	return a.b.call("space.create", args)
+}
+
+// Update takes [id, p].
+func (a *Space) Update(args string) (string, error) {
+	return a.b.call("space.update", args)
+}
+
+// Archive takes [id].
+func (a *Space) Archive(args string) (string, error) {
+	return a.b.call("space.archive", args)
+}
+
+// Restore takes [id].
+func (a *Space) Restore(args string) (string, error) {
+	return a.b.call("space.restore", args)
+}
+
+// ArchiveStale takes [days].
+func (a *Space) ArchiveStale(args string) (string, error) {
+	return a.b.call("space.archiveStale", args)
+}
+
+// Remove takes [id].
+func (a *Space) Remove(args string) (string, error) {
+	return a.b.call("space.remove", args)
+}
+
+// Detect takes [text, folder].
+func (a *Space) Detect(args string) (string, error) {
+	return a.b.call("space.detect", args)
+}
+
+// MergePreview takes [from, into].
+func (a *Space) MergePreview(args string) (string, error) {
+	return a.b.call("space.mergePreview", args)
+}
+
+// Merge takes [from, into].
+func (a *Space) Merge(args string) (string, error) {
+	return a.b.call("space.merge", args)
+}
+
+// Unmerge takes [id].
+func (a *Space) Unmerge(args string) (string, error) {
+	return a.b.call("space.unmerge", args)
+}
+
+// Move takes [sessions, to].
+func (a *Space) Move(args string) (string, error) {
+	return a.b.call("space.move", args)
+}
+
+// Proposals takes [session].
+func (a *Space) Proposals(args string) (string, error) {
+	return a.b.call("space.proposals", args)
+}
+
+// AnswerProposal takes [id, yes, name].
+func (a *Space) AnswerProposal(args string) (string, error) {
+	return a.b.call("space.answerProposal", args)
 }
 
 // Browser binds remote.BrowserAPI.

@@ -359,12 +359,57 @@ type MemoryAPI interface {
 	// Import keeps what another program, or another Oxios, remembered: all of it or
 	// nothing. A memory whose id is there already is changed to what came.
 	Import(ctx context.Context, all []kernel.MemoryImport) (kernel.MemoryImported, error)
+	// Elsewhere returns the names of other spaces that clearly know something about
+	// a text, three at most: their names alone, never what they know.
+	Elsewhere(ctx context.Context, text string) ([]string, error)
 }
 
 // SpaceAPI holds the calls about the contexts of work.
 type SpaceAPI interface {
-	// List returns all spaces, archived ones too, the one that was used last first.
+	// List returns all spaces but the default one, archived ones too, the one that
+	// was used last first. An agent sees the instructions of its own alone.
 	List(ctx context.Context) ([]kernel.SpaceInfo, error)
+	// Get returns a space by its id or its name; "" and "default" are the default
+	// one.
+	Get(ctx context.Context, id string) (kernel.SpaceView, error)
+	// Create makes a space. Without a folder it gets one of its own in the home.
+	Create(ctx context.Context, in kernel.SpaceInput) (kernel.SpaceInfo, error)
+	// Update changes a space. Conversations that it has stay as they are.
+	Update(ctx context.Context, id string, p kernel.SpacePatch) (kernel.SpaceInfo, error)
+	// Archive takes a space out of sight: no new conversation finds it. What is in
+	// it stays.
+	Archive(ctx context.Context, id string) (kernel.SpaceInfo, error)
+	// Restore brings an archived space back.
+	Restore(ctx context.Context, id string) (kernel.SpaceInfo, error)
+	// ArchiveStale archives the spaces that nobody wrote in for so many days, and
+	// returns them.
+	ArchiveStale(ctx context.Context, days int) ([]kernel.SpaceInfo, error)
+	// Remove deletes an empty space, with what it had learned. Its own folder goes if
+	// it is empty, too; one with files stays where it is.
+	Remove(ctx context.Context, id string) error
+	// Detect says which space a message would begin a conversation in, and why. It
+	// asks no model and changes nothing.
+	Detect(ctx context.Context, text string, folder string) (kernel.SpaceDetected, error)
+	// MergePreview says what a merge would move. It changes nothing.
+	MergePreview(ctx context.Context, from string, into string) (kernel.SpaceMerge, error)
+	// Merge moves all conversations and memories of a space into another, which
+	// gets its words and paths, and archives it. It can be undone.
+	Merge(ctx context.Context, from string, into string) (kernel.SpaceMerge, error)
+	// Unmerge undoes a merge, by its id or by the space that was merged away: what
+	// was moved goes back, as far as it is still where the merge put it, and the space is
+	// restored. What came into the other space since stays there.
+	Unmerge(ctx context.Context, id string) (kernel.SpaceMerge, error)
+	// Move puts conversations into another space, with what is remembered of them,
+	// and learns from it: their words count for that space from then on.
+	Move(ctx context.Context, sessions []string, to string) ([]kernel.Session, error)
+	// Proposals returns what the last messages of a conversation suggest: another
+	// space that there is, or a new one. For "" it returns the spaces that could be
+	// merged.
+	Proposals(ctx context.Context, session string) ([]kernel.SpaceProposal, error)
+	// AnswerProposal carries a proposal out, or sees to it that it is not made
+	// again. name is that of a new space; "" takes the proposed one. It returns the
+	// id of the space that came of it.
+	AnswerProposal(ctx context.Context, id string, yes bool, name string) (string, error)
 }
 
 // BrowserAPI holds the calls that read the web.
@@ -1031,10 +1076,70 @@ func (remote clientMemory) Import(ctx context.Context, all []kernel.MemoryImport
 	return call[kernel.MemoryImported](ctx, remote.c, "memory.import", all)
 }
 
+func (remote clientMemory) Elsewhere(ctx context.Context, text string) ([]string, error) {
+	return call[[]string](ctx, remote.c, "memory.elsewhere", text)
+}
+
 type clientSpace struct{ c *Client }
 
 func (remote clientSpace) List(ctx context.Context) ([]kernel.SpaceInfo, error) {
 	return call[[]kernel.SpaceInfo](ctx, remote.c, "space.list")
+}
+
+func (remote clientSpace) Get(ctx context.Context, id string) (kernel.SpaceView, error) {
+	return call[kernel.SpaceView](ctx, remote.c, "space.get", id)
+}
+
+func (remote clientSpace) Create(ctx context.Context, in kernel.SpaceInput) (kernel.SpaceInfo, error) {
+	return call[kernel.SpaceInfo](ctx, remote.c, "space.create", in)
+}
+
+func (remote clientSpace) Update(ctx context.Context, id string, p kernel.SpacePatch) (kernel.SpaceInfo, error) {
+	return call[kernel.SpaceInfo](ctx, remote.c, "space.update", id, p)
+}
+
+func (remote clientSpace) Archive(ctx context.Context, id string) (kernel.SpaceInfo, error) {
+	return call[kernel.SpaceInfo](ctx, remote.c, "space.archive", id)
+}
+
+func (remote clientSpace) Restore(ctx context.Context, id string) (kernel.SpaceInfo, error) {
+	return call[kernel.SpaceInfo](ctx, remote.c, "space.restore", id)
+}
+
+func (remote clientSpace) ArchiveStale(ctx context.Context, days int) ([]kernel.SpaceInfo, error) {
+	return call[[]kernel.SpaceInfo](ctx, remote.c, "space.archiveStale", days)
+}
+
+func (remote clientSpace) Remove(ctx context.Context, id string) error {
+	return do(ctx, remote.c, "space.remove", id)
+}
+
+func (remote clientSpace) Detect(ctx context.Context, text string, folder string) (kernel.SpaceDetected, error) {
+	return call[kernel.SpaceDetected](ctx, remote.c, "space.detect", text, folder)
+}
+
+func (remote clientSpace) MergePreview(ctx context.Context, from string, into string) (kernel.SpaceMerge, error) {
+	return call[kernel.SpaceMerge](ctx, remote.c, "space.mergePreview", from, into)
+}
+
+func (remote clientSpace) Merge(ctx context.Context, from string, into string) (kernel.SpaceMerge, error) {
+	return call[kernel.SpaceMerge](ctx, remote.c, "space.merge", from, into)
+}
+
+func (remote clientSpace) Unmerge(ctx context.Context, id string) (kernel.SpaceMerge, error) {
+	return call[kernel.SpaceMerge](ctx, remote.c, "space.unmerge", id)
+}
+
+func (remote clientSpace) Move(ctx context.Context, sessions []string, to string) ([]kernel.Session, error) {
+	return call[[]kernel.Session](ctx, remote.c, "space.move", sessions, to)
+}
+
+func (remote clientSpace) Proposals(ctx context.Context, session string) ([]kernel.SpaceProposal, error) {
+	return call[[]kernel.SpaceProposal](ctx, remote.c, "space.proposals", session)
+}
+
+func (remote clientSpace) AnswerProposal(ctx context.Context, id string, yes bool, name string) (string, error) {
+	return call[string](ctx, remote.c, "space.answerProposal", id, yes, name)
 }
 
 type clientBrowser struct{ c *Client }
@@ -2018,11 +2123,123 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 		}
 		return h.Memory.Import(ctx, a0)
 	},
+	"memory.elsewhere": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Memory.Elsewhere(ctx, a0)
+	},
 	"space.list": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {
 			return nil, err
 		}
 		return h.Space.List(ctx)
+	},
+	"space.get": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Space.Get(ctx, a0)
+	},
+	"space.create": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.SpaceInput
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Space.Create(ctx, a0)
+	},
+	"space.update": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 kernel.SpacePatch
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Space.Update(ctx, a0, a1)
+	},
+	"space.archive": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Space.Archive(ctx, a0)
+	},
+	"space.restore": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Space.Restore(ctx, a0)
+	},
+	"space.archiveStale": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 int
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Space.ArchiveStale(ctx, a0)
+	},
+	"space.remove": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return nil, h.Space.Remove(ctx, a0)
+	},
+	"space.detect": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Space.Detect(ctx, a0, a1)
+	},
+	"space.mergePreview": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Space.MergePreview(ctx, a0, a1)
+	},
+	"space.merge": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Space.Merge(ctx, a0, a1)
+	},
+	"space.unmerge": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Space.Unmerge(ctx, a0)
+	},
+	"space.move": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 []string
+		var a1 string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Space.Move(ctx, a0, a1)
+	},
+	"space.proposals": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Space.Proposals(ctx, a0)
+	},
+	"space.answerProposal": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 bool
+		var a2 string
+		if err := decode(args, &a0, &a1, &a2); err != nil {
+			return nil, err
+		}
+		return h.Space.AnswerProposal(ctx, a0, a1, a2)
 	},
 	"browser.fetch": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 kernel.WebFetch

@@ -19,6 +19,9 @@ type PromptInput struct {
 	Language string // "ko", "en" or "" when unknown
 	Agents   int    // how many may work on the task at once; 0 when nobody said
 
+	SpaceName         string // of the space that the conversation belongs to; "" for the default one
+	SpaceInstructions string // of the person, for all that is done in it
+
 	Instructions *store.Instructions // of the folder; nil for none
 	Memories     []Recalled          // what is remembered that may matter here
 }
@@ -57,6 +60,12 @@ func Prompt(in PromptInput) string {
 	}
 	if in.Toolset.Manifest != "" {
 		b.WriteString("\n" + in.Toolset.Manifest + "\n")
+	}
+	if in.SpaceName != "" {
+		fmt.Fprintf(&b, "\nThis conversation belongs to the space %q, a context of work with conversations and memories of its own.\n", in.SpaceName)
+		if in.SpaceInstructions != "" {
+			fmt.Fprintf(&b, "The person's instruction for all work in it; what they say themselves goes first.\n<space>\n%s\n</space>\n", in.SpaceInstructions)
+		}
 	}
 	if i := in.Instructions; i != nil && i.Text != "" {
 		fmt.Fprintf(&b, "\nThe person trusts this folder. What %s says about the work in it is their instruction to you; what stands above and what they say themselves go first.\n<instructions>\n%s\n</instructions>\n", i.Path, i.Text)

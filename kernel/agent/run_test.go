@@ -407,6 +407,22 @@ func TestWaitingCallGivesItsSlotToTheOthers(t *testing.T) {
 	}
 }
 
+func TestPromptTellsTheSpaceAndWhatThePersonWantsInIt(t *testing.T) {
+	t.Parallel()
+	in := agent.PromptInput{Now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC), OS: "linux", Folder: "/f"}
+	if got := agent.Prompt(in); strings.Contains(got, "space") {
+		t.Errorf("the default space is told: %q", got)
+	}
+	in.SpaceName = "Garden"
+	if got := agent.Prompt(in); !strings.Contains(got, `belongs to the space "Garden"`) || strings.Contains(got, "<space>") {
+		t.Errorf("got %q", got)
+	}
+	in.SpaceInstructions = "Say it with flowers."
+	if got := agent.Prompt(in); !strings.Contains(got, "<space>\nSay it with flowers.\n</space>") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestPromptIsPure(t *testing.T) {
 	t.Parallel()
 	in := agent.PromptInput{Now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC), OS: "linux", Folder: "/home/minji/Oxios", Toolset: agent.Toolset{Index: "<index/>", Manifest: "### exec"}}

@@ -35,6 +35,7 @@ const (
 	UndoChanged    = "undo"            // kernel.UndoState: something of the run was undone or redone
 	VaultChanged   = "vault"           // []string: the paths in the vault that came, changed or went
 	MemoryChanged  = "memory"          // no data: what is remembered is other than it was, so read it anew
+	SpaceChanged   = "space"           // no data: the spaces, or what is proposed of them, are other than they were, so read them anew
 	InboxChanged   = "inbox"           // no data: the inbox is other than it was, so read it anew
 	StatusChanged  = "status"          // kernel.Status
 	ConfigChanged  = "config"          // kernel.ConfigView

@@ -137,6 +137,20 @@ func (ms *Memories) Rebuild(ctx context.Context) error {
 	return nil
 }
 
+// Moved has the indexes built anew when they are needed: memories went from one
+// space to another with the commit of tx.
+func (ms *Memories) Moved(tx *store.Tx) {
+	tx.OnCommit(func() {
+		ms.mu.Lock()
+		defer ms.mu.Unlock()
+		for _, x := range ms.indexes {
+			x.mu.Lock()
+			x.index = nil
+			x.mu.Unlock()
+		}
+	})
+}
+
 // Rest drops the indexes that nobody has asked for a while. The next question
 // builds them again.
 func (ms *Memories) Rest() {
@@ -194,6 +208,9 @@ func (ms *Memories) Search(ctx context.Context, s Search) ([]Found, error) {
 					continue // forgotten this moment
 				}
 				return err
+			}
+			if m.Space != s.Space {
+				continue // moved this moment
 			}
 			out = append(out, Found{m, f.Score, f.Cover})
 		}

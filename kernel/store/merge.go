@@ -47,11 +47,12 @@ type MergeOptions struct {
 // with the schema. The audit chain is not merged: two chains do not make one. Nor
 // are the limits of runs: nothing that comes in can run. What an undo needs is in
 // no backup, nor are the grants, which hold on the machine where they were given. The labels of
-// files and what the person ended belong to the files of this machine.
+// files and what the person ended belong to the files of this machine. A merge of
+// spaces is undone where it was made.
 var mergedTables = []string{
 	"sessions", "messages", "runs", "steps", "queued", "mail", "changes", "approvals", "attachments", "attached", "seeds", "audit", "kv", "spend", "counters", "limits",
 	"file_marks", "undo_moves", "undo_commands", "tries", "grants", "file_labels", "ended_labels",
-	"spaces", "memories", "memory_uses",
+	"spaces", "space_words", "space_declined", "space_merges", "memories", "memory_uses",
 }
 
 // Merge adds what from has and this database lacks, and changes nothing that

@@ -34,7 +34,30 @@ func (m *merge) spaces() error {
 	if err != nil {
 		return err
 	}
-	_, err = m.copy("spaces", "id IN (SELECT value FROM json_each(?1))", "n", string(ids), nil)
+	if _, err = m.copy("spaces", "id IN (SELECT value FROM json_each(?1))", "n", string(ids), nil); err != nil {
+		return err
+	}
+	return m.learned(missing)
+}
+
+// learned brings what corrections taught the spaces that came, and the proposals
+// that were declined.
+func (m *merge) learned(spaces []string) error {
+	ids, err := json.Marshal(spaces)
+	if err != nil {
+		return err
+	}
+	if _, err := m.copy("space_words", "space IN (SELECT value FROM json_each(?1))", "space, word", string(ids), nil); err != nil {
+		return err
+	}
+	known, err := stringsOf(m.here, "SELECT id FROM space_declined")
+	if err != nil {
+		return err
+	}
+	if ids, err = json.Marshal(append([]string{}, known...)); err != nil { // null would be in no list and out of none
+		return err
+	}
+	_, err = m.copy("space_declined", "id NOT IN (SELECT value FROM json_each(?1))", "id", string(ids), nil)
 	return err
 }
 

@@ -84,6 +84,10 @@ func sessionsSQL(q SessionQuery) (string, []any) {
 		b.WriteString(" AND (s.pinned, s.updated_at, s.id) < (SELECT pinned, updated_at, id FROM sessions WHERE id = ?)")
 		args = append(args, q.Before)
 	}
+	if q.Space != nil {
+		b.WriteString(" AND s.space = ?")
+		args = append(args, *q.Space)
+	}
 	if q.ID != "" {
 		b.WriteString(" AND s.id LIKE ? ESCAPE '\\'")
 		args = append(args, escapeLike(q.ID)+"%")

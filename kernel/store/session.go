@@ -64,6 +64,8 @@ type SessionQuery struct {
 	Limit    int    `json:"limit"`    // 50 by default, at most 500
 	Before   string `json:"before"`   // a session's id: only what stands behind it in the list
 	ID       string `json:"id"`       // an id or the beginning of one
+
+	Space *string `json:"space,omitempty"` // of this space; "" is the default one; null for all
 }
 
 const sessionColumns = `s.id, s.title, s.summary, s.folder, s.provider, s.model, s.mode, s.role, s.created_at, s.updated_at, s.archived, s.pinned, s.head_id, s.origin_id, s.space, s.space_why,
@@ -188,6 +190,7 @@ func (s *Store) deleteSession(tx *Tx, id string) error {
 		"DELETE FROM limits WHERE scope = 'run' AND id IN (SELECT id FROM runs WHERE session_id = ?)",
 		"DELETE FROM seeds WHERE session_id = ?",
 		"DELETE FROM memory_uses WHERE run_id IN (SELECT id FROM runs WHERE session_id = ?)",
+		"DELETE FROM space_declined WHERE instr(id, ?) > 0",
 		"DELETE FROM queued WHERE session_id = ?",
 		"DELETE FROM mail WHERE session_id = ?",
 		"DELETE FROM grants WHERE session_id = ?",

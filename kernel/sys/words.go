@@ -46,6 +46,7 @@ var koreanOf = sync.OnceValue(func() map[string]string {
 		koreanKeys(),
 		koreanTry(),
 		koreanMemory(),
+		koreanSpace(),
 		koreanCgroup(),
 		koreanWeb(),
 		koreanKnowledge(),

@@ -72,7 +72,7 @@ var memoryReadMaker = maker{
 }
 
 var memorySearchMaker = maker{
-	name: "memory_search", domain: "memory", calls: []string{"memory.search"},
+	name: "memory_search", domain: "memory", calls: []string{"memory.search", "memory.elsewhere"},
 	about: "Searches agent memories: what earlier conversations told about the user and their work.",
 	terms: "기억 찾기 검색 회상 선호 취향 패턴 전에 말한 지난번 remember recall before last time preference pattern",
 	make: func(h *kernel.Handle, _ kernel.Workplace) agent.Tool {
@@ -92,7 +92,14 @@ var memorySearchMaker = maker{
 					memoryLine(&b, f.Memory)
 				}
 				if len(found) == 0 {
-					b.WriteString("Nothing that is remembered fits.")
+					b.WriteString("Nothing that is remembered in this space fits.")
+					elsewhere, err := h.Memory.Elsewhere(ctx, in.Query)
+					if err != nil {
+						return agent.Result{}, err
+					}
+					for _, name := range elsewhere {
+						fmt.Fprintf(&b, "\nThe space %q has something about this, which is not shown here: tell the person.", name)
+					}
 				}
 				return agent.Result{Text: strings.TrimSpace(b.String()), Title: sys.Say("Recalled %s for: %s", counted(len(found), "memory", "기억"), in.Query)}, nil
 			})

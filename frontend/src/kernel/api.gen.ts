@@ -2467,6 +2467,10 @@ export interface RunResult {
   phase_reached: string;
   /** of the task that it began; "" for a run that only talked */
   seed_id: string;
+  /** "" is the default one */
+  space_id: string;
+  /** "[emoji name]"; "" for the default one */
+  space_tag: string;
   /** null when nothing was evaluated */
   evaluation_passed?: boolean | null;
   output: string;
@@ -2713,6 +2717,8 @@ export interface SessionQuery {
   before?: string;
   /** an id or the beginning of one */
   id?: string;
+  /** of this space; "" is the default one; null for all */
+  space?: string;
 }
 
 /** SessionView is a conversation as far as the branch goes that it shows. */
@@ -2755,6 +2761,20 @@ export interface ShellArgs {
   reason?: string;
 }
 
+/** SpaceDetected says which space a message would begin a conversation in. */
+export interface SpaceDetected {
+  /** its id; "" is the default one */
+  space: string;
+  name: string;
+  tag: string;
+  /** path, word, topic, or "" when nothing spoke for one */
+  why: string;
+  /** the path or the words that told */
+  named: string;
+  /** 0 to 1 */
+  sure: number;
+}
+
 /**
  * Space is a context of work: conversations, a folder, memories. The default
  * space has no row; its id is "".
@@ -2774,6 +2794,7 @@ export interface SpaceInfo {
   provider: string;
   model: string;
   mode: string;
+  role: string;
   created_at: string;
   updated_at: string;
   /** of its newest message */
@@ -2783,6 +2804,87 @@ export interface SpaceInfo {
   sessions: number;
   /** that hold */
   memories: number;
+}
+
+/** SpaceInput is what a new space is made from. Only the name is needed. */
+export interface SpaceInput {
+  name?: string;
+  emoji?: string;
+  /** that its conversations work in; "" for its own in the home */
+  folder?: string;
+  /** tags and key words that tell messages of it */
+  words?: string[];
+  /** folders that belong to it */
+  paths?: string[];
+  instructions?: string;
+  provider?: string;
+  model?: string;
+  mode?: string;
+  role?: string;
+}
+
+/** SpaceMerge says what a merge of two spaces moves, or has moved. */
+export interface SpaceMerge {
+  /** to undo it; "" in a preview */
+  id: string;
+  from: string;
+  from_name: string;
+  into: string;
+  into_name: string;
+  sessions: number;
+  memories: number;
+  /** facts about which the other space has one: that one holds, and these are its history */
+  under: number;
+}
+
+/** SpacePatch changes what is not null. */
+export interface SpacePatch {
+  name?: string;
+  emoji?: string;
+  folder?: string;
+  words?: string[];
+  paths?: string[];
+  instructions?: string;
+  provider?: string;
+  model?: string;
+  mode?: string;
+  role?: string;
+}
+
+/**
+ * SpaceProposal is something that the person may want for a conversation or for
+ * two spaces. It is never done unasked.
+ */
+export interface SpaceProposal {
+  id: string;
+  /** move, new or merge */
+  kind: string;
+  /** the conversation that it is about */
+  session?: string;
+  /** the space that would be merged */
+  from?: string;
+  /** the space that it would be in */
+  space?: string;
+  /** of that space, or of the new one */
+  name: string;
+  /** that told */
+  words: string[];
+  text: string;
+  text_ko?: string;
+}
+
+/** SpaceView is a space with what follows from it. */
+export interface SpaceView {
+  space: SpaceInfo;
+  /** "[emoji name]"; "" for the default one */
+  tag: string;
+  /** that its new conversations work in, with ~ for the home */
+  folder: string;
+  /** that folder is not there */
+  gone: boolean;
+  /** the words that corrections taught, those that say most first */
+  learned: string[];
+  merge_id?: string;
 }
 
 /**
@@ -2965,6 +3067,13 @@ export interface Submit {
    * another one has the attachments of that one where this is null.
    */
   attachments?: string[];
+  /**
+   * Space is where the conversation belongs, by the id of the space; "" is the
+   * default one. Null finds it out for a new conversation, and keeps that of
+   * another. What a new conversation's message leaves out (folder, model, mode,
+   * role) is as its space has it.
+   */
+  space?: string;
   /**
    * MaxUSD is the most money that the run may spend, with all that it starts;
    * null keeps what the configuration says. A message that joins a run keeps
@@ -3884,12 +3993,81 @@ export interface MemoryAPI {
    * nothing. A memory whose id is there already is changed to what came.
    */
   import(all: MemoryImport[]): Promise<MemoryImported>;
+  /**
+   * Elsewhere returns the names of other spaces that clearly know something about
+   * a text, three at most: their names alone, never what they know.
+   */
+  elsewhere(text: string): Promise<string[]>;
 }
 
 /** SpaceAPI holds the calls about the contexts of work. */
 export interface SpaceAPI {
-  /** List returns all spaces, archived ones too, the one that was used last first. */
+  /**
+   * List returns all spaces but the default one, archived ones too, the one that
+   * was used last first. An agent sees the instructions of its own alone.
+   */
   list(): Promise<SpaceInfo[]>;
+  /**
+   * Get returns a space by its id or its name; "" and "default" are the default
+   * one.
+   */
+  get(id: string): Promise<SpaceView>;
+  /** Create makes a space. Without a folder it gets one of its own in the home. */
+  create(in_: SpaceInput): Promise<SpaceInfo>;
+  /** Update changes a space. Conversations that it has stay as they are. */
+  update(id: string, p: SpacePatch): Promise<SpaceInfo>;
+  /**
+   * Archive takes a space out of sight: no new conversation finds it. What is in
+   * it stays.
+   */
+  archive(id: string): Promise<SpaceInfo>;
+  /** Restore brings an archived space back. */
+  restore(id: string): Promise<SpaceInfo>;
+  /**
+   * ArchiveStale archives the spaces that nobody wrote in for so many days, and
+   * returns them.
+   */
+  archiveStale(days: number): Promise<SpaceInfo[]>;
+  /**
+   * Remove deletes an empty space, with what it had learned. Its own folder goes if
+   * it is empty, too; one with files stays where it is.
+   */
+  remove(id: string): Promise<void>;
+  /**
+   * Detect says which space a message would begin a conversation in, and why. It
+   * asks no model and changes nothing.
+   */
+  detect(text: string, folder: string): Promise<SpaceDetected>;
+  /** MergePreview says what a merge would move. It changes nothing. */
+  mergePreview(from: string, into: string): Promise<SpaceMerge>;
+  /**
+   * Merge moves all conversations and memories of a space into another, which
+   * gets its words and paths, and archives it. It can be undone.
+   */
+  merge(from: string, into: string): Promise<SpaceMerge>;
+  /**
+   * Unmerge undoes a merge, by its id or by the space that was merged away: what
+   * was moved goes back, as far as it is still where the merge put it, and the space is
+   * restored. What came into the other space since stays there.
+   */
+  unmerge(id: string): Promise<SpaceMerge>;
+  /**
+   * Move puts conversations into another space, with what is remembered of them,
+   * and learns from it: their words count for that space from then on.
+   */
+  move(sessions: string[], to: string): Promise<Session[]>;
+  /**
+   * Proposals returns what the last messages of a conversation suggest: another
+   * space that there is, or a new one. For "" it returns the spaces that could be
+   * merged.
+   */
+  proposals(session: string): Promise<SpaceProposal[]>;
+  /**
+   * AnswerProposal carries a proposal out, or sees to it that it is not made
+   * again. name is that of a new space; "" takes the proposed one. It returns the
+   * id of the space that came of it.
+   */
+  answerProposal(id: string, yes: boolean, name: string): Promise<string>;
 }
 
 /** BrowserAPI holds the calls that read the web. */
@@ -4333,9 +4511,24 @@ export function makeKernel(t: Transport): Kernel {
       stats: () => t.call('memory.stats', []) as Promise<MemoryStats>,
       rebuild: () => t.call('memory.rebuild', []) as Promise<void>,
       import: (all) => t.call('memory.import', [all]) as Promise<MemoryImported>,
+      elsewhere: (text) => t.call('memory.elsewhere', [text]) as Promise<string[]>,
     },
     space: {
       list: () => t.call('space.list', []) as Promise<SpaceInfo[]>,
+      get: (id) => t.call('space.get', [id]) as Promise<SpaceView>,
+      create: (in_) => t.call('space.create', [in_]) as Promise<SpaceInfo>,
+      update: (id, p) => t.call('space.update', [id, p]) as Promise<SpaceInfo>,
+      archive: (id) => t.call('space.archive', [id]) as Promise<SpaceInfo>,
+      restore: (id) => t.call('space.restore', [id]) as Promise<SpaceInfo>,
+      archiveStale: (days) => t.call('space.archiveStale', [days]) as Promise<SpaceInfo[]>,
+      remove: (id) => t.call('space.remove', [id]) as Promise<void>,
+      detect: (text, folder) => t.call('space.detect', [text, folder]) as Promise<SpaceDetected>,
+      mergePreview: (from, into) => t.call('space.mergePreview', [from, into]) as Promise<SpaceMerge>,
+      merge: (from, into) => t.call('space.merge', [from, into]) as Promise<SpaceMerge>,
+      unmerge: (id) => t.call('space.unmerge', [id]) as Promise<SpaceMerge>,
+      move: (sessions, to) => t.call('space.move', [sessions, to]) as Promise<Session[]>,
+      proposals: (session) => t.call('space.proposals', [session]) as Promise<SpaceProposal[]>,
+      answerProposal: (id, yes, name) => t.call('space.answerProposal', [id, yes, name]) as Promise<string>,
     },
     browser: {
       fetch: (f) => t.call('browser.fetch', [f]) as Promise<WebPage>,
