@@ -345,7 +345,7 @@ export const views = [
 	{ name: 'memory-fact', go: memory(0) },
 	{ name: 'memory-outside', go: memory(2) },
 	{ name: 'memory-edit', go: memory(0, inMemory(/^(Edit|고치기)$/)) },
-	{ name: 'memory-forget', go: memory(0, inMemory(/^(Forget|잊기)$/)) },
+	{ name: 'memory-forget', go: memory(0, inMemory(/^(Forget|지우기)$/)) },
 	{
 		name: 'memory-found',
 		go: memory(undefined, async (page) => {

@@ -54,7 +54,7 @@ export const memory: typeof en = {
 		unpin: '고정 풀기',
 		pinWhy: '고정한 기억은 언제나 먼저 주며, 저절로 정리하지 않습니다.',
 		edit: '고치기',
-		forget: '잊기',
+		forget: '지우기',
 		text: '내용',
 		about: '주제',
 		aboutWhy:
@@ -73,7 +73,7 @@ export const memory: typeof en = {
 		openNewer: '새 기억 열기',
 		missing: '더는 기억하지 않습니다',
 		missingWhy: '그사이 지워졌습니다.',
-		forgetNote: '잊으면 데이터베이스와 검색에서 바로 지웁니다. 앞서 만든 백업에는 남아 있습니다.',
+		forgetNote: '지우면 데이터베이스와 검색에서 바로 없어집니다. 앞서 만든 백업에는 남아 있습니다.',
 		forgetTitle: '이 기억을 지울까요?',
 		forgetWhy: (replaced) =>
 			replaced === 0
@@ -107,7 +107,7 @@ export const memory: typeof en = {
 			title: '기억에서',
 			move: '다음, 이전',
 			open: '열기',
-			forget: '잊기',
+			forget: '지우기',
 			search: '검색',
 		},
 	},
