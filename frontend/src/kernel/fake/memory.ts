@@ -86,6 +86,7 @@ function makeSpace(id: string, name: string, emoji: string): SpaceInfo {
 		provider: '',
 		model: '',
 		mode: '',
+		role: '',
 		created_at: iso(90 * DAY),
 		updated_at: iso(90 * DAY),
 		used_at: iso(),
