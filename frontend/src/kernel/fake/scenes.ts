@@ -95,7 +95,7 @@ function offline(w: World): void {
 export function setScene(w: World, desk: Desk, scene: string, speech: Speech): void {
 	switch (scene) {
 		case 'empty':
-			Object.assign(w, { sessions: [], approvals: [], runs: [] });
+			Object.assign(w, { sessions: [], approvals: [], runs: [], notes: {} });
 			w.status.audit_entries = 0;
 			break;
 		case 'many':

@@ -103,6 +103,7 @@ export class FakeFiles implements Files {
 			runs: 96,
 			files: part(1, 2),
 			settings: part(2, 9),
+			memories: part(0, 0),
 			costs: part(4, 310),
 			differ: ['Fix the flaky parser test'],
 			archive: 'audit/0199c0de-9120-3f9c.jsonl',

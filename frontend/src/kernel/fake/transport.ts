@@ -17,6 +17,7 @@ import { FakeSessions } from './sessions';
 import { FakeFiles } from './storage';
 import { plant } from './tree';
 import { FakeUndo } from './undo';
+import { FakeVault } from './vault';
 
 const copy = <T>(v: T): T => (v === undefined ? v : (JSON.parse(JSON.stringify(v)) as T));
 
@@ -38,6 +39,7 @@ export class FakeTransport implements Transport, Core {
 	readonly files = new FakeFiles();
 	readonly calls: { method: string; args: unknown[] }[] = [];
 	readonly desk = new Desk();
+	readonly vault = new FakeVault(this);
 	#pace: number;
 	#readers = new Set<(e: Event) => void>();
 	#seq = 100;
@@ -75,6 +77,7 @@ export class FakeTransport implements Transport, Core {
 				},
 			},
 			this.desk,
+			this.vault,
 			inbox,
 			agents,
 			new FakeAudit(this.world),

@@ -5,6 +5,7 @@ import { branches } from './branches.en';
 import { data } from './data.en';
 import { frame } from './frame.en';
 import { inbox } from './inbox.en';
+import { knowledge } from './knowledge.en';
 import { access } from './access.en';
 import { grants } from './grants.en';
 import { vault } from './keys.en';
@@ -34,6 +35,7 @@ export const en = {
 	...data,
 	...frame,
 	...inbox,
+	...knowledge,
 	...access,
 	...grants,
 	vault,
@@ -56,7 +58,15 @@ export const en = {
 		closed: 'Oxios cannot open its data',
 		retry: 'Try again',
 	},
-	views: { label: 'Views', chat: 'Chat', inbox: 'Inbox', agents: 'Agents', audit: 'Audit', settings: 'Settings' },
+	views: {
+		label: 'Views',
+		chat: 'Chat',
+		inbox: 'Inbox',
+		agents: 'Agents',
+		knowledge: 'Knowledge',
+		audit: 'Audit',
+		settings: 'Settings',
+	},
 	common: {
 		close: 'Close',
 		cancel: 'Cancel',

@@ -6,6 +6,7 @@ import { data } from './data.ko';
 import type { Dictionary } from './en';
 import { frame } from './frame.ko';
 import { inbox } from './inbox.ko';
+import { knowledge } from './knowledge.ko';
 import { access } from './access.ko';
 import { grants } from './grants.ko';
 import { vault } from './keys.ko';
@@ -28,6 +29,7 @@ export const ko: Dictionary = {
 	...data,
 	...frame,
 	...inbox,
+	...knowledge,
 	...access,
 	...grants,
 	vault,
@@ -50,7 +52,15 @@ export const ko: Dictionary = {
 		closed: 'Oxios가 데이터를 열 수 없습니다',
 		retry: '다시 시도',
 	},
-	views: { label: '보기', chat: '대화', inbox: '알림함', agents: '에이전트', audit: '감사', settings: '설정' },
+	views: {
+		label: '보기',
+		chat: '대화',
+		inbox: '알림함',
+		agents: '에이전트',
+		knowledge: '지식',
+		audit: '감사',
+		settings: '설정',
+	},
 	common: {
 		close: '닫기',
 		cancel: '취소',

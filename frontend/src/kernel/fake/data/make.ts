@@ -34,6 +34,7 @@ export const id = (kind: string) => `${kind}-${++serial}`;
 export function makeSession(s: Partial<Session> & { id: string; title: string }): Session {
 	return {
 		role: '',
+		space: '',
 		summary: '',
 		folder: '/home/minji/Downloads',
 		provider: 'ollama',

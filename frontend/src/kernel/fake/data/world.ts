@@ -19,6 +19,7 @@ import { setFallbacks } from '../fallbacks';
 import { ended } from './ended';
 import { catalogue, emptyStatus, limits } from './machine';
 import type { Speech } from './make';
+import { notesOf } from './notes';
 import { waiting } from './waiting';
 import { iso, noCost, HOUR } from './make';
 
@@ -33,6 +34,8 @@ export interface World {
 	approvals: Approval[];
 	seeds: SeedView[];
 	changes: Change[];
+	/** notes are the texts of the vault, by their paths. */
+	notes: Record<string, string>;
 	providers: Provider[];
 	models: Model[];
 	fallbacks: Fallbacks[];
@@ -57,6 +60,7 @@ export function makeWorld(speech: Speech, first: boolean): World {
 		approvals: [],
 		seeds: [],
 		changes: [],
+		notes: first ? {} : notesOf(speech),
 		providers: [],
 		models: [],
 		fallbacks: [],
