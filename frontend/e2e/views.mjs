@@ -79,7 +79,7 @@ const knowledge = (name, then) => async (page) => {
 	await page.waitForTimeout(200);
 	if (name) {
 		const line = page.getByRole('treeitem', { name });
-		if ((await line.count()) === 0) await page.getByRole('treeitem').first().click();
+		if ((await line.count()) === 0) await page.getByRole('treeitem', { name: 'journal' }).click();
 		await line.last().click();
 		await page.locator('.cm-content').waitFor();
 	}

@@ -11,15 +11,18 @@ import { EditorState, Transaction, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, keymap } from '@codemirror/view';
 import type { VaultHit } from '../../kernel/api.gen';
 import { linkAt, type Target } from './paths';
+import { bodyOf, folded } from './head';
 import { preview } from './preview';
 import { theme } from './theme';
 
 /** Hooks are what the editor asks of the page and tells it. */
-export interface Hooks {
+interface Hooks {
 	label: string;
 	fixed: boolean;
 	/** task is the name of a checkbox. */
 	task: string;
+	/** head is the name of the button that shows the frontmatter; "" leaves that open. */
+	head: string;
 	ontext: (text: string) => void;
 	onlink: (to: Target) => void;
 	onsave: () => void;
@@ -44,7 +47,7 @@ export class Editor {
 		const extensions = this.#extensions(h);
 		const state = memory
 			? EditorState.fromJSON(memory, { extensions }, fields)
-			: EditorState.create({ doc: text, extensions });
+			: EditorState.create({ doc: text, extensions, selection: { anchor: bodyOf(text) } });
 		this.#view = new EditorView({ parent, state });
 		this.set(text);
 	}
@@ -67,6 +70,7 @@ export class Editor {
 			EditorView.lineWrapping,
 			markdown({ base: markdownLanguage, completeHTMLTags: false }),
 			preview(h.task),
+			h.head ? folded(h.head) : [],
 			autocompletion({ override: [wiki(h), tag(h)], icons: false }),
 			keymap.of([
 				{ key: 'Mod-Enter', run: (view) => follow(view, view.state.selection.main.head) },

@@ -1,12 +1,12 @@
 import type { Kernel, Note } from '../../kernel/api.gen';
+import { writeNew } from '../../kernel/notes';
 import { failureOf, type Failure } from '../../kernel/transport';
-import { folderOf, joined, nameOf } from './paths';
 
 /** How long after the last key the text is written, in milliseconds. */
 const REST = 800;
 
 /** Clash is what stands in the file while the person has another text; without theirs the note is gone. */
-export interface Clash {
+interface Clash {
 	theirs?: Note;
 }
 
@@ -154,7 +154,7 @@ export class OpenNote {
 		const { clash, text } = this;
 		if (!clash) return undefined;
 		if (!clash.theirs) return (await this.keepMine()) ? this.path : undefined;
-		const path = await writeNew(this.#kernel, folderOf(this.path), `${nameOf(this.path)} (${word})`, text);
+		const path = await writeNew(this.#kernel, `${this.path.replace(/\.md$/i, '')} (${word})`, text);
 		// What was typed while that was written stays here, and the question with it.
 		if (this.text === text) this.#take(clash.theirs);
 		return path;
@@ -188,17 +188,5 @@ export class OpenNote {
 		this.note = note;
 		this.path = note.path;
 		this.#written = note.text;
-	}
-}
-
-/** writeNew writes a text as a note that was not there; where the name is taken it gets a number. It returns the path. */
-export async function writeNew(kernel: Kernel, folder: string, name: string, text: string): Promise<string> {
-	for (let i = 1; ; i++) {
-		const path = joined(folder, i === 1 ? name : `${name} ${i}`);
-		try {
-			return (await kernel.knowledge.write({ path, text, base: '' })).path;
-		} catch (e) {
-			if (failureOf(e).code !== 'conflict' || i >= 100) throw e;
-		}
 	}
 }

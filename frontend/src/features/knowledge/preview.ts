@@ -1,6 +1,7 @@
 import { syntaxTree } from '@codemirror/language';
-import type { EditorState, Extension, Range } from '@codemirror/state';
+import type { Extension, Range } from '@codemirror/state';
 import { Decoration, EditorView, ViewPlugin, WidgetType, type DecorationSet, type ViewUpdate } from '@codemirror/view';
+import { headEnd } from './head';
 
 const lines: Record<string, Decoration> = {};
 /** line gives a whole line a class. */
@@ -68,17 +69,6 @@ class Box extends WidgetType {
 function toggle(view: EditorView, at: number, done: boolean): void {
 	if (!/^\[.\]$/.test(view.state.sliceDoc(at, at + 3))) return;
 	view.dispatch({ changes: { from: at + 1, to: at + 2, insert: done ? 'x' : ' ' }, userEvent: 'input.tick' });
-}
-
-/** headEnd is where the frontmatter of a text ends, 0 when there is none. */
-function headEnd(state: EditorState): number {
-	const { doc } = state;
-	if (doc.line(1).text.trimEnd() !== '---') return 0;
-	for (let i = 2; i <= Math.min(doc.lines, 200); i++) {
-		const l = doc.line(i);
-		if (l.text.trimEnd() === '---') return l.to;
-	}
-	return 0;
 }
 
 function decorate(view: EditorView, task: string): DecorationSet {

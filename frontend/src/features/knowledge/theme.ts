@@ -35,6 +35,15 @@ export const theme = EditorView.theme({
 	'.kn-block': { background: 'var(--sunken)' },
 	'.kn-quote': { boxShadow: 'inset 2px 0 var(--line-strong)', paddingLeft: '12px' },
 	'.kn-head': { fontFamily: 'var(--mono)', fontSize: '12px', lineHeight: '20px', color: 'var(--faint)' },
+	'.kn-fold': { padding: '0 2px 4px' },
+	'.kn-fold button': {
+		padding: '0 8px',
+		border: '1px solid var(--line)',
+		borderRadius: '12px',
+		font: '500 12px/22px var(--sans)',
+		color: 'var(--muted)',
+	},
+	'.kn-fold button:hover': { background: 'var(--hover)' },
 	'.kn-box': { width: '15px', height: '15px', margin: '0 2px', verticalAlign: '-2px', accentColor: 'var(--accent)' },
 	'.cm-tooltip': {
 		background: 'var(--raised)',

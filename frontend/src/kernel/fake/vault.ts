@@ -182,7 +182,7 @@ export class FakeVault {
 		return Object.entries(this.#notes)
 			.flatMap(([path, text]): VaultHit[] => {
 				const lines = text.split('\n');
-				const line = lines.findIndex((l) => l.toLowerCase().includes(q));
+				const line = lines.findIndex((l) => l.toLowerCase().includes(q) && !l.startsWith('oxios:'));
 				const title = stem(path);
 				if (line < 0) return title.toLowerCase().includes(q) ? [{ path, title, line: 0, score: 1 }] : [];
 				const snippet = lines[line]!;

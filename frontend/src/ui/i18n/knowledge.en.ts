@@ -64,6 +64,7 @@ export const knowledge = {
 		editorHint: 'Ctrl click, or Ctrl Enter on a link, follows it.',
 		editorFailed: 'The editor could not be loaded',
 		task: 'Done',
+		head: 'Head of the note',
 		links: 'Links',
 		outline: 'Outline',
 		panel: 'About this note',

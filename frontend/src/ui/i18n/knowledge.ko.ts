@@ -63,6 +63,7 @@ export const knowledge: typeof en = {
 		editorHint: '링크에서 Ctrl 클릭이나 Ctrl Enter를 누르면 이동합니다.',
 		editorFailed: '편집기를 불러오지 못했습니다',
 		task: '완료',
+		head: '노트 머리말',
 		links: '링크',
 		outline: '개요',
 		panel: '노트 정보',

@@ -35,6 +35,7 @@ export function makeSession(s: Partial<Session> & { id: string; title: string })
 	return {
 		role: '',
 		space: '',
+		space_why: '',
 		summary: '',
 		folder: '/home/minji/Downloads',
 		provider: 'ollama',
