@@ -456,6 +456,15 @@ export const views = [
 		},
 	},
 	{ name: 'knowledge', go: knowledge(/^\d{4}-\d\d-\d\d/) },
+	{
+		name: 'knowledge-clash',
+		scene: 'clash',
+		go: knowledge(/Broken head|깨진 머리말/, async (page) => {
+			await page.locator('.cm-content').click();
+			await page.keyboard.type('Mine. ');
+			await page.locator('.note.wait').waitFor();
+		}),
+	},
 	{ name: 'knowledge-empty', scene: 'empty', go: knowledge() },
 	{
 		name: 'knowledge-search',

@@ -99,6 +99,8 @@ function decorate(view: EditorView, task: string): DecorationSet {
 				const { name } = node;
 				const heading = /^(?:ATX|Setext)Heading(\d)$/.exec(name);
 				if (heading && node.from >= head) each(node.from, node.to, `kn-h${heading[1]}`);
+				// The grammar takes the inner brackets of a [[link]] for a link of its own.
+				if (name === 'Link' && state.sliceDoc(Math.max(0, node.from - 1), node.from) === '[') return false;
 				if (blocks[name]) each(Math.max(from, node.from), Math.min(to, node.to), blocks[name]);
 				if (/Code|HTML|Comment/.test(name)) raw.push([node.from, node.to]);
 				if (name === 'TaskMarker') box(node.from, node.to);

@@ -38,6 +38,7 @@ export class Vault {
 	/** unsaved are notes that were left with text that could not be written yet. */
 	unsaved = $state.raw<ReadonlyMap<string, OpenNote>>(new Map());
 	#reading: Promise<void> | undefined;
+	#begun: Promise<void> | undefined;
 	#again = false;
 	#turn = 0;
 	#asked = 0;
@@ -61,8 +62,12 @@ export class Vault {
 	}
 
 	/** begin reads the vault when it is first looked at, and opens the note that was open last. */
-	async begin(): Promise<void> {
-		if (this.loaded) return;
+	begin(): Promise<void> {
+		if (this.loaded) return Promise.resolve();
+		return (this.#begun ??= this.#begin().finally(() => (this.#begun = undefined)));
+	}
+
+	async #begin(): Promise<void> {
 		this.open = new Set(this.live.kept.list(OPEN));
 		await this.load();
 		const last = this.live.kept.get(LAST);

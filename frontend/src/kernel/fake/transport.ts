@@ -90,6 +90,7 @@ export class FakeTransport implements Transport, Core {
 		const speech = q.get('lang') === 'ko' ? 'ko' : 'en';
 		const fake = new FakeTransport({ speech, first: scene === 'first' || scene === 'bare' });
 		fake.#machine.bare = scene === 'bare';
+		fake.vault.rival = scene === 'clash';
 		const theme = q.get('theme');
 		if (theme) fake.world.config.values.theme = theme;
 		setScene(fake.world, fake.desk, scene, speech);

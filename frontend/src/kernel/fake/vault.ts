@@ -40,6 +40,8 @@ export class FakeVault {
 	encodings: Record<string, string> = {};
 	/** gone says that the folder of the vault is not there. */
 	gone = false;
+	/** rival has somebody else change a note right before the person writes it, once. */
+	rival = false;
 	#core: Core;
 
 	constructor(core: Core) {
@@ -210,6 +212,11 @@ export class FakeVault {
 		const was = this.#notes[path];
 		if (was === undefined && base) throw no('conflict', `${path} is not there any more.`);
 		if (was !== undefined && !base) throw no('conflict', `${path} is there already. Nothing was changed.`);
+		if (was !== undefined && this.rival) {
+			this.rival = false;
+			this.outside(path, `${was}\nAdded by another program.\n`);
+			throw this.#stale(path);
+		}
 		if (was !== undefined && hashOf(was) !== base) throw this.#stale(path);
 		return this.#put(path, text);
 	}

@@ -29,6 +29,7 @@ const texts: Record<Speech, () => Record<string, string>> = {
 		'프로젝트/제주 사진 정리.md': '# 제주 사진 정리\n\n하루에 한 장, 빛이 좋은 것부터. #사진\n',
 		'읽을거리/WAL.md': '# 미리 쓰기 로그\n\n[SQLite의 설명](https://sqlite.org/wal.html)\n',
 		'영수증/2026-11.md': '# 11월\n\n| 가게 | 금액 |\n|---|---|\n| 하나로마트 | 48,200 |\n\n#영수증\n',
+		'깨진 머리말.md': '---\ntags: [a\n---\n본문은 괜찮다.\n',
 	}),
 };
 
