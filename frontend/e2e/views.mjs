@@ -81,6 +81,23 @@ const memory = (index, then) => async (page) => {
 	await then?.(page);
 	await page.waitForTimeout(300);
 };
+
+/** knowledge opens the notes, and the one whose line in the tree has this name. */
+const knowledge = (name, then) => async (page) => {
+	await page.keyboard.press('Control+Shift+KeyK');
+	await page.locator('main .view-head').waitFor();
+	if (!(await page.locator('#pane-list').isVisible())) await page.keyboard.press('Control+KeyB');
+	await page.locator('#pane-list').waitFor();
+	await page.waitForTimeout(200);
+	if (name) {
+		const line = page.getByRole('treeitem', { name });
+		if ((await line.count()) === 0) await page.getByRole('treeitem', { name: 'journal' }).click();
+		await line.last().click();
+		await page.locator('.cm-content').waitFor();
+	}
+	await then?.(page);
+	await page.waitForTimeout(300);
+};
 /** inMemory presses a button of the memory that is open. */
 const inMemory = (name) => (page) => page.locator('#pane-side').getByRole('button', { name }).click();
 
@@ -495,6 +512,24 @@ export const views = [
 			await page.locator('.bar .chip-trigger', { hasText: /AGENTS/ }).click();
 			await page.waitForTimeout(200);
 		},
+	},
+	{ name: 'knowledge', go: knowledge(/^\d{4}-\d\d-\d\d/) },
+	{
+		name: 'knowledge-clash',
+		scene: 'clash',
+		go: knowledge(/Broken head|깨진 머리말/, async (page) => {
+			await page.locator('.cm-content').click();
+			await page.keyboard.type('Mine. ');
+			await page.locator('.note.wait').waitFor();
+		}),
+	},
+	{ name: 'knowledge-empty', scene: 'empty', go: knowledge() },
+	{
+		name: 'knowledge-search',
+		go: knowledge(undefined, async (page) => {
+			await page.locator('#pane-list input[type=search]').fill('WAL');
+			await page.locator('#pane-list mark').first().waitFor();
+		}),
 	},
 	{ name: 'palette', go: palette('') },
 	{ name: 'palette-found', go: palette('s') },

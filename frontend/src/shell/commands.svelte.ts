@@ -1,11 +1,15 @@
 import BellOff from '@lucide/svelte/icons/bell-off';
 import Brain from '@lucide/svelte/icons/brain';
+import BookOpen from '@lucide/svelte/icons/book-open';
+import CalendarDays from '@lucide/svelte/icons/calendar-days';
 import CirclePause from '@lucide/svelte/icons/circle-pause';
 import CirclePlay from '@lucide/svelte/icons/circle-play';
 import Copy from '@lucide/svelte/icons/copy';
 import Cpu from '@lucide/svelte/icons/cpu';
 import Download from '@lucide/svelte/icons/download';
 import FileDiff from '@lucide/svelte/icons/file-diff';
+import FilePlus from '@lucide/svelte/icons/file-plus-2';
+import FileText from '@lucide/svelte/icons/file-text';
 import FolderIcon from '@lucide/svelte/icons/folder';
 import Hand from '@lucide/svelte/icons/hand';
 import House from '@lucide/svelte/icons/house';
@@ -54,10 +58,16 @@ export interface Stage {
 	/** remember asks what should be remembered. */
 	remember: () => void;
 	audit: () => void;
+	knowledge: () => void;
+	/** note opens a note; none makes a new one. */
+	note: (path?: string) => void;
+	journal: () => void;
 }
 
 /** How many messages a full-text search shows. */
 const FOUND = 8;
+/** How many notes are found by their names. */
+const NOTES = 20;
 /** How many folders a typed path shows. */
 const FOLDERS = 12;
 
@@ -91,12 +101,30 @@ export class Commands {
 	/** more finds what is not among the entries: words in messages, a path. */
 	async more(page: string, words: string): Promise<Entry[]> {
 		if (page === 'folder') return this.#path(words);
+		if (page === 'note') return this.#notes(words, NOTES);
 		if (page !== '' || words === '') return [];
-		const list = await this.#live.kernel.state.sessions({ search: words, limit: FOUND });
-		return list.map((s) => {
+		const [list, notes] = await Promise.all([
+			this.#live.kernel.state.sessions({ search: words, limit: FOUND }),
+			this.#notes(words, FOUND).catch(() => []),
+		]);
+		const said = list.map((s) => {
 			const run = () => this.#shell.open(s.id, s.hit_run);
 			return { ...this.#session(s), group: 'text' as const, ...(s.snippet ? { below: s.snippet } : {}), run };
 		});
+		return [...said, ...notes];
+	}
+
+	/** notes are those whose names fit. */
+	async #notes(words: string, most: number): Promise<Entry[]> {
+		const hits = (await this.#live.kernel.knowledge.find(words, most)) ?? [];
+		return hits.map((h) =>
+			entry('note', `note:${h.path}`, {
+				title: h.title,
+				icon: FileText,
+				hint: h.path.split('/').slice(0, -1).join('/'),
+				run: () => this.#stage.note(h.path),
+			}),
+		);
 	}
 
 	/** What is chosen applies to the conversation on the screen, or to the one that begins on the home. */
@@ -224,6 +252,7 @@ export class Commands {
 				keys: keysOf(shortcuts.search[0]),
 				run: () => this.#stage.search(),
 			}),
+			...this.#ofNotes(),
 			this.#opens('model', Cpu),
 			this.#opens('mode', Shield),
 			this.#opens('folder', FolderIcon),
@@ -279,6 +308,34 @@ export class Commands {
 			);
 		}
 		return out;
+	}
+
+	#ofNotes(): Entry[] {
+		const t = i18n.t.knowledge;
+		const o = i18n.other.knowledge;
+		const also = (word: string) => `${word} ${t.also} ${o.also}`;
+		return [
+			entry('actions', 'note', {
+				title: t.goto,
+				also: also(o.goto),
+				icon: FileText,
+				page: 'note',
+				keys: keysOf(shortcuts.note[0]),
+			}),
+			entry('actions', 'note:new', {
+				title: t.create,
+				also: also(o.create),
+				icon: FilePlus,
+				run: () => this.#stage.note(),
+			}),
+			entry('actions', 'journal', {
+				title: t.today,
+				also: also(o.today),
+				icon: CalendarDays,
+				keys: keysOf(shortcuts.journal[0]),
+				run: () => this.#stage.journal(),
+			}),
+		];
 	}
 
 	/** quiet are the ways to have no notices for a while. */
@@ -349,11 +406,19 @@ export class Commands {
 			keys: keysOf(shortcuts.audit[0]),
 			run: () => this.#stage.audit(),
 		});
+		const knowledge = entry('goto', 'knowledge', {
+			title: i18n.t.knowledge.title,
+			also: `${o.knowledge.title} ${i18n.t.knowledge.also} ${o.knowledge.also}`,
+			icon: BookOpen,
+			keys: keysOf(shortcuts.knowledge[0]),
+			run: () => this.#stage.knowledge(),
+		});
 		return [
 			home,
 			inbox,
 			agents,
 			memory,
+			knowledge,
 			audit,
 			...sections.map((s) =>
 				entry('goto', `settings:${s}`, {

@@ -1,7 +1,7 @@
 import type { Section } from '../features/settings/sections';
 import type { Kept } from '../kernel/kept.svelte';
 
-export type View = 'chat' | 'inbox' | 'agents' | 'memory' | 'audit' | 'settings';
+export type View = 'chat' | 'inbox' | 'agents' | 'knowledge' | 'memory' | 'audit' | 'settings';
 
 /** Tab is a page of the side panel. */
 export type Tab = 'plan' | 'changes';
@@ -54,12 +54,16 @@ export class Shell {
 	sideSheet = $state(false);
 	paneKept = $state(true);
 	sideKept = $state(false);
+	/** noteKept is the panel beside a note, which stands open unless the person closed it. */
+	noteKept = $state(true);
 
 	/** The tables of agents, of memories and of the audit record have no list beside them, and beside them stands what is open. */
 	table = $derived(['agents', 'memory', 'audit'].includes(this.view));
 	pane = $derived(!this.table && (this.paneIsSheet ? this.paneSheet : this.paneKept));
 	side = $derived.by(() => {
 		if (this.table) return this.#opened(this.view) && (!this.sideIsSheet || this.sideSheet);
+		if (this.view === 'knowledge')
+			return this.#opened(this.view) && (this.sideIsSheet ? this.sideSheet : this.noteKept);
 		return this.view === 'chat' && this.session !== undefined && (this.sideIsSheet ? this.sideSheet : this.sideKept);
 	});
 
@@ -78,6 +82,7 @@ export class Shell {
 		this.#opened = opened;
 		this.paneKept = kept.get('pane.list') !== 'closed';
 		this.sideKept = kept.get('pane.side') === 'open';
+		this.noteKept = kept.get('pane.note') !== 'closed';
 		const width = (pane: Pane) => {
 			const { least, usual, most } = widths[pane];
 			return between(least, Number(kept.get(`pane.${pane}.width`)) || usual, most);
@@ -116,6 +121,11 @@ export class Shell {
 		this.closeSheets();
 	}
 
+	knowledge(): void {
+		this.view = 'knowledge';
+		this.closeSheets();
+	}
+
 	audit(): void {
 		this.view = 'audit';
 		this.closeSheets();
@@ -145,6 +155,11 @@ export class Shell {
 			return;
 		}
 		if (this.table) return;
+		if (this.view === 'knowledge') {
+			this.noteKept = !this.noteKept;
+			this.#kept.set('pane.note', this.noteKept ? 'open' : 'closed');
+			return;
+		}
 		this.sideKept = !this.sideKept;
 		this.#kept.set('pane.side', this.sideKept ? 'open' : 'closed');
 	}

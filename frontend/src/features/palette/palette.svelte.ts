@@ -16,7 +16,8 @@ export type Group =
 	| 'theme'
 	| 'language'
 	| 'folder'
-	| 'export';
+	| 'export'
+	| 'note';
 
 /** Entry is one thing that the palette can do. */
 export interface Entry {

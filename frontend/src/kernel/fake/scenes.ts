@@ -96,7 +96,7 @@ function offline(w: World): void {
 export function setScene(w: World, desk: Desk, scene: string, speech: Speech): void {
 	switch (scene) {
 		case 'empty':
-			Object.assign(w, { sessions: [], approvals: [], runs: [], memories: [], spaces: [] });
+			Object.assign(w, { sessions: [], approvals: [], runs: [], memories: [], spaces: [], notes: {} });
 			w.status.audit_entries = 0;
 			break;
 		case 'many':

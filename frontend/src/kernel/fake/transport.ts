@@ -18,6 +18,7 @@ import { FakeSessions } from './sessions';
 import { FakeFiles } from './storage';
 import { plant } from './tree';
 import { FakeUndo } from './undo';
+import { FakeVault } from './vault';
 
 const copy = <T>(v: T): T => (v === undefined ? v : (JSON.parse(JSON.stringify(v)) as T));
 
@@ -39,6 +40,7 @@ export class FakeTransport implements Transport, Core {
 	readonly files = new FakeFiles();
 	readonly calls: { method: string; args: unknown[] }[] = [];
 	readonly desk = new Desk();
+	readonly vault = new FakeVault(this);
 	#pace: number;
 	#readers = new Set<(e: Event) => void>();
 	#seq = 100;
@@ -76,6 +78,7 @@ export class FakeTransport implements Transport, Core {
 				},
 			},
 			this.desk,
+			this.vault,
 			inbox,
 			agents,
 			new FakeMemory(this),
@@ -89,6 +92,7 @@ export class FakeTransport implements Transport, Core {
 		const speech = q.get('lang') === 'ko' ? 'ko' : 'en';
 		const fake = new FakeTransport({ speech, first: scene === 'first' || scene === 'bare' });
 		fake.#machine.bare = scene === 'bare';
+		fake.vault.rival = scene === 'clash';
 		const theme = q.get('theme');
 		if (theme) fake.world.config.values.theme = theme;
 		setScene(fake.world, fake.desk, scene, speech);

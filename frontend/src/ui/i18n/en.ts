@@ -5,6 +5,7 @@ import { branches } from './branches.en';
 import { data } from './data.en';
 import { frame } from './frame.en';
 import { inbox } from './inbox.en';
+import { knowledge } from './knowledge.en';
 import { access } from './access.en';
 import { grants } from './grants.en';
 import { vault } from './keys.en';
@@ -35,6 +36,7 @@ export const en = {
 	...data,
 	...frame,
 	...inbox,
+	...knowledge,
 	...access,
 	...grants,
 	vault,
@@ -64,6 +66,7 @@ export const en = {
 		inbox: 'Inbox',
 		agents: 'Agents',
 		memory: 'Memory',
+		knowledge: 'Knowledge',
 		audit: 'Audit',
 		settings: 'Settings',
 	},

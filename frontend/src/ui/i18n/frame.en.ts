@@ -12,6 +12,7 @@ export const frame = {
 			language: 'Language',
 			folder: 'Folder, or a path',
 			export: 'Export as',
+			note: 'Open a note',
 		},
 		groups: {
 			recent: 'Used last',
@@ -27,6 +28,7 @@ export const frame = {
 			language: 'Language',
 			folder: 'Folders',
 			export: 'Export',
+			note: 'Notes',
 		},
 		current: 'in force',
 		asking: 'Looking',

@@ -13,6 +13,7 @@ export const frame: typeof en = {
 			language: '언어',
 			folder: '폴더나 경로',
 			export: '내보낼 형식',
+			note: '노트 열기',
 		},
 		groups: {
 			recent: '최근 사용',
@@ -28,6 +29,7 @@ export const frame: typeof en = {
 			language: '언어',
 			folder: '폴더',
 			export: '내보내기',
+			note: '노트',
 		},
 		current: '사용 중',
 		asking: '찾는 중',

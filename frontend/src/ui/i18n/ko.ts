@@ -6,6 +6,7 @@ import { data } from './data.ko';
 import type { Dictionary } from './en';
 import { frame } from './frame.ko';
 import { inbox } from './inbox.ko';
+import { knowledge } from './knowledge.ko';
 import { access } from './access.ko';
 import { grants } from './grants.ko';
 import { vault } from './keys.ko';
@@ -29,6 +30,7 @@ export const ko: Dictionary = {
 	...data,
 	...frame,
 	...inbox,
+	...knowledge,
 	...access,
 	...grants,
 	vault,
@@ -58,6 +60,7 @@ export const ko: Dictionary = {
 		inbox: '알림함',
 		agents: '에이전트',
 		memory: '기억',
+		knowledge: '지식',
 		audit: '감사',
 		settings: '설정',
 	},

@@ -22,6 +22,7 @@ import { memoriesOf } from '../memory';
 import { ended } from './ended';
 import { catalogue, emptyStatus, limits } from './machine';
 import type { Speech } from './make';
+import { notesOf } from './notes';
 import { waiting } from './waiting';
 import { iso, noCost, HOUR } from './make';
 
@@ -40,6 +41,8 @@ export interface World {
 	spaces: SpaceInfo[];
 	/** uses are the memories that runs were given or looked up, by run. */
 	uses: Record<string, string[]>;
+	/** notes are the texts of the vault, by their paths. */
+	notes: Record<string, string>;
 	providers: Provider[];
 	models: Model[];
 	fallbacks: Fallbacks[];
@@ -67,6 +70,7 @@ export function makeWorld(speech: Speech, first: boolean): World {
 		memories: [],
 		spaces: [],
 		uses: {},
+		notes: first ? {} : notesOf(speech),
 		providers: [],
 		models: [],
 		fallbacks: [],

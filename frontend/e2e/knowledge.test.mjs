@@ -1,0 +1,133 @@
+// The notes on the scripted kernel: the editor in a real browser.
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { browser, fakePage } from './serve.mjs';
+
+let served, chrome, page, errors;
+
+before(async () => {
+	served = await fakePage();
+	chrome = await browser();
+});
+after(async () => {
+	await chrome?.close();
+	await served?.stop();
+});
+
+async function visit(scene = '') {
+	await page?.context().close();
+	const context = await chrome.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en' });
+	page = await context.newPage();
+	errors = [];
+	page.on('pageerror', (e) => errors.push(e.message));
+	await page.goto(`${served.url}?fake=1&lang=en&scene=${scene}`);
+	await page.getByRole('textbox', { name: 'Message' }).waitFor();
+	await page.keyboard.press('Control+Shift+KeyK');
+	await page.getByRole('tree', { name: 'Notes' }).waitFor();
+}
+const item = (name) => page.getByRole('treeitem', { name });
+const title = () => page.locator('main h1').innerText();
+const text = () => page.locator('.cm-content');
+const says = (word) => page.locator('main [role=status]', { hasText: word }).waitFor();
+
+async function journal() {
+	await page.keyboard.press('Control+KeyJ');
+	await text().waitFor();
+}
+
+describe('the notes', () => {
+	beforeEach(() => visit());
+
+	it('are gone through and opened with the keys', async () => {
+		await item('journal').focus();
+		await page.keyboard.press('ArrowDown');
+		await page.keyboard.press('ArrowRight');
+		await page.keyboard.press('ArrowRight');
+		await page.keyboard.press('ArrowDown');
+		await page.keyboard.press('Enter');
+		await text().waitFor();
+		assert.equal(await title(), 'Jeju photos');
+		assert.deepEqual(errors, []);
+	});
+
+	it('are saved by themselves, ticked with a click, and undone', async () => {
+		await item('Broken head').click();
+		await text().click();
+		await page.keyboard.press('Control+End');
+		await page.keyboard.type('- [ ] Milk');
+		await says('Not saved');
+		await says('Saved');
+		await page.keyboard.press('Home');
+		await page.keyboard.press('ArrowUp');
+		await page.getByRole('checkbox', { name: 'Milk' }).check();
+		assert.match(await text().innerText(), /Milk/);
+		await says('Saved');
+		assert.ok(await page.getByRole('checkbox', { name: 'Milk' }).isChecked());
+		await text().focus();
+		await page.keyboard.press('Control+KeyZ');
+		assert.ok(!(await page.getByRole('checkbox', { name: 'Milk' }).isChecked()));
+		assert.deepEqual(errors, []);
+	});
+
+	it('follow a link, and make the note that is missing', async () => {
+		await journal();
+		await page.getByText('Oxios design', { exact: true }).first().waitFor();
+		await page.locator('.kn-link', { hasText: 'Oxios design' }).click({ modifiers: ['Control'] });
+		await page.locator('main h1', { hasText: 'Oxios design' }).waitFor();
+		await journal();
+		await page.locator('.kn-link', { hasText: 'Zero-knowledge' }).click({ modifiers: ['Control'] });
+		await page.locator('main h1', { hasText: 'Zero-knowledge proofs' }).waitFor();
+		await page.locator('.toast', { hasText: 'was not there' }).waitFor();
+		assert.deepEqual(errors, []);
+	});
+
+	it('complete a name after two brackets', async () => {
+		await item('Broken head').click();
+		await text().click();
+		await page.keyboard.press('Control+End');
+		await page.keyboard.type('See [[des');
+		await page.getByRole('option', { name: /Oxios design/ }).waitFor();
+		await page.waitForTimeout(150);
+		await page.keyboard.press('Enter');
+		assert.match(await text().innerText(), /See \[\[Oxios design\]\]/);
+	});
+
+	it('are opened by name, and found by a word', async () => {
+		await page.keyboard.press('Control+KeyO');
+		await page.getByRole('combobox').fill('jeju');
+		await page.getByRole('option', { name: /Jeju photos/ }).click();
+		await page.locator('main h1', { hasText: 'Jeju photos' }).waitFor();
+		await page.keyboard.press('Control+KeyF');
+		await page.keyboard.type('block writers');
+		await page.locator('#pane-list mark').waitFor();
+		await page.keyboard.press('ArrowDown');
+		await page.keyboard.press('Enter');
+		await page.locator('main h1', { hasText: 'WAL' }).waitFor();
+		assert.deepEqual(errors, []);
+	});
+
+	it('keep both texts when another program was faster', async () => {
+		await visit('clash');
+		await item('Broken head').click();
+		await text().click();
+		await page.keyboard.press('Control+End');
+		await page.keyboard.type('Mine.');
+		await page.getByRole('button', { name: 'Keep both' }).click();
+		await item('Broken head (mine)').waitFor();
+		assert.match(await text().innerText(), /another program/);
+		assert.doesNotMatch(await text().innerText(), /Mine\./);
+		await item('Broken head (mine)').click();
+		await page.locator('.cm-line', { hasText: 'Mine.' }).waitFor();
+		assert.deepEqual(errors, []);
+	});
+
+	it('take in an answer, which is opened with one click', async () => {
+		await page.getByRole('navigation', { name: 'Views' }).getByRole('button', { name: 'Chat' }).click();
+		await page.locator('aside nav li .open').nth(3).click();
+		await page.getByRole('button', { name: 'Save to the vault' }).last().click();
+		await page.locator('.toast', { hasText: 'Answers/' }).getByRole('button', { name: 'Open' }).click();
+		await text().waitFor();
+		await page.getByRole('button', { name: 'Open the conversation' }).waitFor();
+		assert.deepEqual(errors, []);
+	});
+});

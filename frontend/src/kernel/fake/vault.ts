@@ -1,0 +1,249 @@
+import type {
+	Link,
+	Note,
+	NoteWrite,
+	VaultBacklink,
+	VaultChange,
+	VaultEntry,
+	VaultHit,
+	VaultIssue,
+	VaultTag,
+	VaultTask,
+	VaultTaskQuery,
+} from '../api.gen';
+import { no, type Core } from './core';
+import { iso } from './data';
+import { day } from './data/notes';
+
+const stem = (path: string) => path.split('/').at(-1)!.replace(/\.md$/, '');
+const withEnd = (path: string) => (/\.md$/.test(path) ? path : `${path}.md`);
+const hashOf = (text: string) => {
+	let h = 7;
+	for (const c of text) h = (h * 31 + c.codePointAt(0)!) >>> 0;
+	return `h${h.toString(16)}`;
+};
+const first = [...'ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ'];
+/** initials are the 초성 of a text. */
+const initials = (text: string) =>
+	[...text].map((c) => (/[가-힣]/.test(c) ? first[Math.floor((c.charCodeAt(0) - 0xac00) / 588)]! : c)).join('');
+const bytes = (text: string) => new TextEncoder().encode(text).length;
+const front = (text: string) => /^---\n([\s\S]*?)\n---\n/.exec(text);
+const tagsOf = (text: string) => {
+	const own = /^tags: \[([^\]]*)\]$/m.exec(front(text)?.[1] ?? '')?.[1] ?? '';
+	const inText = [...text.matchAll(/(?:^|\s)#([\p{L}\d_/-]+)/gu)].map((m) => m[1]!);
+	return [...new Set([...own.split(',').map((s) => s.trim()), ...inText])].filter(Boolean);
+};
+
+/** FakeVault keeps notes in the page, as the kernel does in files. */
+export class FakeVault {
+	/** encodings are those of the notes that are not UTF-8. */
+	encodings: Record<string, string> = {};
+	/** gone says that the folder of the vault is not there. */
+	gone = false;
+	/** rival has somebody else change a note right before the person writes it, once. */
+	rival = false;
+	#core: Core;
+
+	constructor(core: Core) {
+		this.#core = core;
+	}
+
+	get #notes(): Record<string, string> {
+		if (this.gone) throw no('unavailable', 'The vault folder ~/Vault is not there. What Oxios knows of it is kept.');
+		return this.#core.world.notes;
+	}
+
+	// eslint-disable-next-line @typescript-eslint/no-explicit-any
+	calls: Record<string, (...args: any[]) => unknown> = {
+		'knowledge.state': () => ({ dir: '~/Vault', notes: Object.keys(this.#notes).length, history: true }),
+		'knowledge.tree': () => this.#tree(),
+		'knowledge.read': (name: string) => this.#read(name),
+		'knowledge.search': (query: string, k: number) => this.#search(query, k),
+		'knowledge.find': (name: string, k: number): VaultHit[] => {
+			const q = name.toLowerCase();
+			return Object.keys(this.#notes)
+				.filter((p) => stem(p).toLowerCase().includes(q) || initials(stem(p)).includes(q))
+				.slice(0, k)
+				.map((path) => ({ path, title: stem(path), score: 1 }));
+		},
+		'knowledge.backlinks': (name: string) => this.#backlinks(name),
+		'knowledge.tags': (): VaultTag[] => {
+			const all = Object.values(this.#notes).flatMap(tagsOf);
+			return [...new Set(all)].sort().map((tag) => ({ tag, count: all.filter((t) => t === tag).length }));
+		},
+		'knowledge.tasks': (q: VaultTaskQuery): VaultTask[] =>
+			Object.keys(this.#notes)
+				.flatMap((p) => this.#tasks(p))
+				.filter((t) => !q.path || t.path === q.path),
+		'knowledge.check': (): VaultIssue[] => [],
+		'knowledge.write': (w: NoteWrite) => this.#write(withEnd(w.path ?? ''), w.text ?? '', w.base ?? ''),
+		'knowledge.append': (path: string, text: string) => {
+			const at = withEnd(path);
+			return this.#put(at, `${this.#notes[at] ?? ''}${text}\n`);
+		},
+		'knowledge.delete': (path: string, base: string) => {
+			const was = this.#notes[path];
+			if (was === undefined) throw no('not_found', `There is no note ${path}.`);
+			if (base && base !== hashOf(was)) throw this.#stale(path);
+			delete this.#notes[path];
+			this.#core.emit('vault', [path]);
+			return this.#change(path, '');
+		},
+		'knowledge.move': (from: string, to: string) => this.#move(from, withEnd(to)),
+		'knowledge.toggle': (path: string, line: number) => {
+			const lines = this.#notes[path]!.split('\n');
+			lines[line - 1] = lines[line - 1]!.replace(/\[(.)\]/, (_, m) => (m === ' ' ? '[x]' : '[ ]'));
+			return this.#put(path, lines.join('\n'));
+		},
+		'knowledge.addTask': (path: string, text: string) => this.#put(path, `${this.#notes[path] ?? ''}- [ ] ${text}\n`),
+		'knowledge.journal': (date: string, text: string) => {
+			const name = date || day();
+			const path = `journal/${name}.md`;
+			return this.#put(path, (this.#notes[path] ?? `# ${name}\n\n`) + text);
+		},
+	};
+
+	/** outside is what another program does to a note. */
+	outside(path: string, text: string | undefined): void {
+		if (text === undefined) delete this.#notes[path];
+		else this.#notes[path] = text;
+		this.#core.emit('vault', [path]);
+	}
+
+	#tree(): VaultEntry[] {
+		const out = new Map<string, VaultEntry>();
+		for (const [path, text] of Object.entries(this.#notes)) {
+			const parts = path.split('/');
+			for (let i = 1; i < parts.length; i++) {
+				const dir = parts.slice(0, i).join('/');
+				out.set(dir, { path: dir, name: parts[i - 1]!, kind: 'folder' });
+			}
+			out.set(path, { path, name: stem(path), kind: 'note', title: stem(path), size: bytes(text), modified: iso() });
+		}
+		return [...out.values()];
+	}
+
+	#resolve(target: string): string | undefined {
+		const all = Object.keys(this.#notes);
+		return all.find((p) => p === target || p === withEnd(target)) ?? all.find((p) => stem(p) === stem(target));
+	}
+
+	#links(text: string): Link[] {
+		return text.split('\n').flatMap((line, i) =>
+			[...line.matchAll(/\[\[([^\]|#]+)(?:#([^\]|]+))?(?:\|([^\]]+))?\]\]/g)].map((m) => {
+				const to = this.#resolve(m[1]!);
+				return { target: m[1]!, line: i + 1, to: to ?? '', ...(m[3] ? { alias: m[3] } : {}) };
+			}),
+		);
+	}
+
+	#tasks(path: string): VaultTask[] {
+		return this.#notes[path]!.split('\n').flatMap((line, i) => {
+			const m = /^\s*- \[(.)\] (.*)$/.exec(line);
+			return m ? [{ path, line: i + 1, text: m[2]!, done: m[1] !== ' ', mark: m[1]! }] : [];
+		});
+	}
+
+	#read(name: string): Note {
+		const path = this.#resolve(name);
+		if (!path) throw no('not_found', `There is no note ${name}.`);
+		const text = this.#notes[path]!;
+		const head = front(text)?.[1] ?? '';
+		const own = /^oxios: \{run: "(.*?)", session: "(.*?)", source: \[(.*?)\], date: "(.*?)"\}$/m.exec(head);
+		return {
+			path,
+			title: stem(path),
+			text,
+			hash: hashOf(text),
+			modified: iso(),
+			tags: tagsOf(text),
+			headings: text.split('\n').flatMap((line, i) => {
+				const m = /^(#{1,6}) (.+)$/.exec(line);
+				return m ? [{ level: m[1]!.length, text: m[2]!, line: i + 1 }] : [];
+			}),
+			links: this.#links(text),
+			tasks: this.#tasks(path),
+			words: text.split(/\s+/).length,
+			encoding: this.encodings[path] ?? 'UTF-8',
+			...(/^tags: \[[^\]]*$/m.test(head) ? { frontmatter_error: 'line 2: a bracket is open' } : {}),
+			...(own
+				? {
+						provenance: {
+							run: own[1]!,
+							session: own[2]!,
+							source: JSON.parse(`[${own[3]}]`) as string[],
+							date: own[4]!,
+						},
+					}
+				: {}),
+		};
+	}
+
+	#search(query: string, k: number): VaultHit[] {
+		const q = query.toLowerCase();
+		return Object.entries(this.#notes)
+			.flatMap(([path, text]): VaultHit[] => {
+				const lines = text.split('\n');
+				const line = lines.findIndex((l) => l.toLowerCase().includes(q) && !l.startsWith('oxios:'));
+				const title = stem(path);
+				if (line < 0) return title.toLowerCase().includes(q) ? [{ path, title, line: 0, score: 1 }] : [];
+				const snippet = lines[line]!;
+				const at = snippet.toLowerCase().indexOf(q);
+				const from = bytes(snippet.slice(0, at));
+				const mark = [from, from + bytes(snippet.slice(at, at + q.length))];
+				return [{ path, title, snippet, marks: [mark], line: line + 1, score: 1 }];
+			})
+			.slice(0, k);
+	}
+
+	#backlinks(name: string): VaultBacklink[] {
+		return Object.entries(this.#notes).flatMap(([path, text]) =>
+			this.#links(text)
+				.filter((l) => l.to === name)
+				.map((l) => ({ path, title: stem(path), line: l.line, text: text.split('\n')[l.line - 1]! })),
+		);
+	}
+
+	#stale(path: string) {
+		return no('conflict', `${path} was changed by somebody else in the meantime. It stays as it is.`);
+	}
+
+	#write(path: string, text: string, base: string): VaultChange {
+		const was = this.#notes[path];
+		if (was === undefined && base) throw no('conflict', `${path} is not there any more.`);
+		if (was !== undefined && !base) throw no('conflict', `${path} is there already. Nothing was changed.`);
+		if (was !== undefined && this.rival) {
+			this.rival = false;
+			this.outside(path, `${was}\nAdded by another program.\n`);
+			throw this.#stale(path);
+		}
+		if (was !== undefined && hashOf(was) !== base) throw this.#stale(path);
+		return this.#put(path, text);
+	}
+
+	#put(path: string, text: string): VaultChange {
+		this.#notes[path] = text;
+		this.#core.emit('vault', [path]);
+		return this.#change(path, hashOf(text));
+	}
+
+	#move(from: string, to: string): VaultChange {
+		if (this.#notes[to] !== undefined) throw no('conflict', `${to} is there already. Nothing was changed.`);
+		if (this.#notes[from] === undefined) throw no('not_found', `There is no note ${from}.`);
+		let links = 0;
+		const touched = [from, to];
+		for (const [path, text] of Object.entries(this.#notes)) {
+			const next = text.replaceAll(`[[${stem(from)}]]`, () => (links++, `[[${stem(to)}]]`));
+			if (next !== text) touched.push(path);
+			this.#notes[path] = next;
+		}
+		this.#notes[to] = this.#notes[from]!;
+		delete this.#notes[from];
+		this.#core.emit('vault', touched);
+		return { ...this.#change(to, hashOf(this.#notes[to]!)), links };
+	}
+
+	#change(path: string, hash: string): VaultChange {
+		return { path, hash, changed: 1, links: 0, notes: [] };
+	}
+}
