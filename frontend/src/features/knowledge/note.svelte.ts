@@ -113,6 +113,7 @@ export class OpenNote {
 			return null;
 		});
 		if (theirs === null || turn !== this.#looks || path !== this.path || this.saving || this.#held) return;
+		if (!this.dirty) this.failure = undefined;
 		if (theirs?.hash === this.note.hash) {
 			this.clash = undefined;
 			this.note = theirs;
