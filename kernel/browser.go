@@ -46,7 +46,7 @@ type SearchService struct {
 // comes back was written by strangers: an agent's run carries that from then on.
 func (a *BrowserAPI) Fetch(ctx context.Context, f WebFetch) (WebPage, error) {
 	host := hostOf(f.URL)
-	act := a.reaching("browser.fetch", host, sys.Say("Reads the page %s", sys.Shorten(f.URL, 300)), f)
+	act := a.reaching("browser.fetch", host, f.URL, sys.Say("Reads the page %s", sys.Shorten(f.URL, 300)), f)
 	act.leaves = a.who.Kind == sys.KindAgent && !a.named(ctx, host)
 	return guard(ctx, a.caller, act, func(ctx context.Context) (WebPage, error) {
 		return a.k.web.Fetch(ctx, f.URL, web.FetchOptions{Raw: f.Raw, From: f.From, Max: f.Max})
@@ -56,7 +56,8 @@ func (a *BrowserAPI) Fetch(ctx context.Context, f WebFetch) (WebPage, error) {
 // Search asks the search service that the person chose. Nothing found is no
 // error.
 func (a *BrowserAPI) Search(ctx context.Context, s WebSearch) ([]WebResult, error) {
-	act := a.reaching("browser.search", a.k.config.get().SearchService, sys.Say("Searches the web for: %s", sys.Shorten(s.Query, 300)), s)
+	kind := a.k.config.get().SearchService
+	act := a.reaching("browser.search", kind, kind, sys.Say("Searches the web for: %s", sys.Shorten(s.Query, 300)), s)
 	act.leaves = true
 	return guard(ctx, a.caller, act, func(ctx context.Context) ([]WebResult, error) {
 		service, err := a.k.searchService(ctx)
@@ -70,13 +71,13 @@ func (a *BrowserAPI) Search(ctx context.Context, s WebSearch) ([]WebResult, erro
 // reaching is a call that reads the web. Unlike a command with the network it
 // sends nothing but an address or the words of a search, so it asks in mode ask
 // alone, or where the rule of taint does.
-func (a *BrowserAPI) reaching(call, host string, title sys.Words, subject any) action {
+func (a *BrowserAPI) reaching(call, host, source string, title sys.Words, subject any) action {
 	return action{
 		call: call, resource: "web:" + host, effect: security.EffectRead, network: true, subject: subject, asks: a.scope.mode == security.ModeAsk,
 		meta: map[string]any{"host": host},
 		card: func(r *security.Request) { r.Title, r.TitleKO = title.EN, title.In(true) },
 		brought: func(context.Context) (Labels, error) {
-			return Labels{store.NewLabel(Label{Origin: store.LabelWeb, Untrusted: true, Name: host}, host, sys.Say("what %s sent", host))}, nil
+			return Labels{store.NewLabel(Label{Origin: store.LabelWeb, Untrusted: true, Name: sys.Shorten(source, 500)}, "", sys.Say("what %s sent", host))}, nil
 		},
 	}
 }

@@ -39,6 +39,7 @@ type NoteWrite struct {
 	Text   string   `json:"text"`
 	Base   string   `json:"base,omitempty"`   // the hash of the note that the text was made from; "" for a new one
 	Source []string `json:"source,omitempty"` // the addresses that an agent has it from
+	RunID  string   `json:"run_id,omitempty"` // the run whose words a person saves: the note carries what that run had read
 }
 
 // VaultChange says what became of notes.
@@ -148,10 +149,27 @@ func (a *KnowledgeAPI) Import(ctx context.Context, dir string, beside bool) (Vau
 func (a *KnowledgeAPI) Write(ctx context.Context, in NoteWrite) (VaultChange, error) {
 	opt := knowledge.WriteOptions{}
 	if a.who.Kind == sys.KindAgent {
-		opt.Provenance = &knowledge.Provenance{Run: a.scope.runID, Session: a.scope.sessionID, Source: in.Source, Date: a.k.clock.Now().UTC().Truncate(time.Second)}
+		in.RunID = a.scope.runID
+	}
+	if in.RunID != "" {
+		opt.Provenance = &knowledge.Provenance{Run: in.RunID, Source: in.Source, Date: a.k.clock.Now().UTC().Truncate(time.Second)}
 	}
 	return a.change(ctx, "knowledge.write", in.Path, sys.Say("Write the note %s", in.Path), in, func(ctx context.Context) (knowledge.Plan, error) {
-		return a.k.vault.PlanWrite(ctx, in.Path, in.Text, in.Base, opt)
+		if in.RunID != "" {
+			r, err := a.k.run(ctx, in.RunID)
+			if err != nil {
+				return knowledge.Plan{}, err
+			}
+			opt.Provenance.Session = r.SessionID
+			if len(in.Source) == 0 {
+				opt.Provenance.Source = a.k.pagesOf(ctx, in.RunID)
+			}
+		}
+		plan, err := a.k.vault.PlanWrite(ctx, in.Path, in.Text, in.Base, opt)
+		if err == nil && a.who.Kind == sys.KindPerson && in.RunID != "" {
+			err = a.k.carry(ctx, in.RunID, plan)
+		}
+		return plan, err
 	})
 }
 

@@ -54,6 +54,34 @@ func (a *KnowledgeAPI) change(ctx context.Context, call, name string, title sys.
 	})
 }
 
+// carry notes that what a plan writes holds the words of a run, and so what it
+// had read.
+func (k *Kernel) carry(ctx context.Context, runID string, plan knowledge.Plan) error {
+	read, err := k.labelsOf(ctx, runID)
+	if read = roots(read); err != nil || len(read) == 0 {
+		return err
+	}
+	var files []store.FileLabel
+	for _, s := range plan.Steps {
+		files = append(files, store.FileLabel{Path: k.vaultPath(s.Path), Content: contentHash(s.After), RunID: runID, Labels: read})
+	}
+	return k.store.Write(ctx, func(tx *store.Tx) error { return k.store.LabelFiles(tx, files...) })
+}
+
+// pagesOf are the addresses of the pages that a run has read.
+func (k *Kernel) pagesOf(ctx context.Context, runID string) (out []string) {
+	read, err := k.labelsOf(ctx, runID)
+	if err != nil {
+		return nil // the note is worth keeping all the same
+	}
+	for _, l := range read {
+		if l.Origin == store.LabelWeb && strings.Contains(l.Name, "://") {
+			out = append(out, l.Name)
+		}
+	}
+	return out
+}
+
 // keepsMasked refuses a text in which an agent's mask stands for a secret of the
 // note.
 func (k *Kernel) keepsMasked(plan knowledge.Plan) error {

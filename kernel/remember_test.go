@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -296,6 +297,21 @@ text = "저장했습니다."
 		t.Fatal(err)
 	}
 	if v, err := k.Person().Agents.Run(t.Context(), reader.Principal().ID); err != nil || !v.Run.Labels.Untrusted() {
+		t.Errorf("got %+v, %v", v.Run.Labels, err)
+	}
+	// So does an answer that the person saves.
+	kept, err := k.Person().Knowledge.Write(t.Context(), kernel.NoteWrite{Path: "Answers/three", Text: "Three stories.\n", RunID: first.RunID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := k.Person().Knowledge.Read(t.Context(), kept.Path); err != nil || n.Provenance == nil || n.Provenance.Session != first.SessionID || !slices.Equal(n.Provenance.Source, []string{"https://news.example/best"}) {
+		t.Errorf("got %+v, %v", n.Provenance, err)
+	}
+	other := k.Agent("guarded")
+	if _, err := other.Knowledge.Read(t.Context(), kept.Path); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := k.Person().Agents.Run(t.Context(), other.Principal().ID); err != nil || !v.Run.Labels.Untrusted() {
 		t.Errorf("got %+v, %v", v.Run.Labels, err)
 	}
 	goBack(t, k, kernel.UndoQuery{RunID: second.RunID})

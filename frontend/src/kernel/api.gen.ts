@@ -1928,6 +1928,8 @@ export interface NoteWrite {
   base?: string;
   /** the addresses that an agent has it from */
   source?: string[];
+  /** the run whose words a person saves: the note carries what that run had read */
+  run_id?: string;
 }
 
 /**

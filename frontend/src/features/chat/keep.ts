@@ -12,17 +12,5 @@ export async function keepAnswer(kernel: Kernel, answer: Message, title: string)
 	const named = heading?.[1]?.replace(/[*`[\]]/g, '') ?? title;
 	const name = fileName(named || i18n.t.knowledge.answer).replace(/[#^[\]]/g, '');
 	const top = answer.content.startsWith('#') ? '' : `# ${named || i18n.t.knowledge.answer}\n\n`;
-	const head = await provenance(kernel, answer);
-	return writeNew(kernel, `${FOLDER}/${name}`, `---\n${head}\n---\n${top}${answer.content.trimEnd()}\n`);
-}
-
-/** provenance is the line that the kernel reads in the head of a note that an agent wrote. */
-async function provenance(kernel: Kernel, answer: Message): Promise<string> {
-	const run = answer.run_id;
-	// Without what it has read the answer is worth keeping all the same.
-	const labels = run ? await kernel.security.labels({ run_id: run }).catch(() => []) : [];
-	const source = [...new Set((labels ?? []).map((l) => l.name).filter((n) => /^https?:\/\//.test(n)))];
-	const text = (v: string | undefined) => JSON.stringify(v ?? '');
-	const date = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
-	return `oxios: {run: ${text(run)}, session: ${text(answer.session_id)}, source: [${source.map(text).join(', ')}], date: ${text(date)}}`;
+	return writeNew(kernel, `${FOLDER}/${name}`, `${top}${answer.content.trimEnd()}\n`, answer.run_id);
 }

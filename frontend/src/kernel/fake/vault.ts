@@ -76,7 +76,8 @@ export class FakeVault {
 				.flatMap((p) => this.#tasks(p))
 				.filter((t) => !q.path || t.path === q.path),
 		'knowledge.check': (): VaultIssue[] => [],
-		'knowledge.write': (w: NoteWrite) => this.#write(withEnd(w.path ?? ''), w.text ?? '', w.base ?? ''),
+		'knowledge.write': (w: NoteWrite) =>
+			this.#write(withEnd(w.path ?? ''), this.#from(w.run_id) + (w.text ?? ''), w.base ?? ''),
 		'knowledge.append': (path: string, text: string) => {
 			const at = withEnd(path);
 			return this.#put(at, `${this.#notes[at] ?? ''}${text}\n`);
@@ -206,6 +207,13 @@ export class FakeVault {
 
 	#stale(path: string) {
 		return no('conflict', `${path} was changed by somebody else in the meantime. It stays as it is.`);
+	}
+
+	/** from is the head of a note with the words of a run. */
+	#from(run?: string): string {
+		if (!run) return '';
+		const session = this.#core.world.runs.find((r) => r.run.id === run)?.run.session_id ?? '';
+		return `---\noxios: {run: "${run}", session: "${session}", source: [], date: "${iso()}"}\n---\n`;
 	}
 
 	#write(path: string, text: string, base: string): VaultChange {
