@@ -252,10 +252,7 @@ func TestLinksOfTheHomeAreNotFollowedByARestore(t *testing.T) {
 	from := lived(t)
 	made := backup(t, from)
 	to, outside := kerneltest.Open(t), t.TempDir()
-	if err := os.Remove(filepath.Join(to.Home, "knowledge")); err != nil { // the vault, which has no note
-		t.Fatal(err)
-	}
-	if err := os.Symlink(outside, filepath.Join(to.Home, "knowledge")); err != nil {
+	if err := os.Symlink(outside, filepath.Join(to.Home, "notebook")); err != nil {
 		t.Fatal(err)
 	}
 	r := restore(t, to, made.Path)
@@ -266,7 +263,7 @@ func TestLinksOfTheHomeAreNotFollowedByARestore(t *testing.T) {
 	if r.Files.Kept != 2 || r.Sessions.Added != 2 { // the note, and config.toml
 		t.Errorf("got %+v, want the link to stay and the rest to come in", r)
 	}
-	if again := backup(t, to); len(again.Skipped) != 1 || again.Skipped[0] != "knowledge" {
+	if again := backup(t, to); len(again.Skipped) != 1 || again.Skipped[0] != "notebook" {
 		t.Errorf("got %v, want the backup to say that it did not follow the link", again.Skipped)
 	}
 }
@@ -276,7 +273,7 @@ func TestFullDiskInTheMiddleOfARestoreChangesNothing(t *testing.T) {
 	from := lived(t)
 	from.Ask("Look around this folder. " + strings.Repeat("And take your time. ", 20_000))
 	for i := range 40 {
-		writeFile(t, filepath.Join(from.Home, "knowledge", fmt.Sprint(i), "note.md"), strings.Repeat("text ", 1000))
+		writeFile(t, filepath.Join(from.Home, "notebook", fmt.Sprint(i), "note.md"), strings.Repeat("text ", 1000))
 	}
 	made := backup(t, from)
 	to := kerneltest.Open(t)

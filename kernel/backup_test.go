@@ -33,7 +33,7 @@ func lived(t *testing.T) *kerneltest.Kernel {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, filepath.Join(k.Home, "knowledge", "notes", "한글.md"), "# note\n")
+	writeFile(t, filepath.Join(k.Home, "notebook", "notes", "한글.md"), "# note\n")
 	writeFile(t, filepath.Join(k.Home, "logs", "serve.log"), "log\n")
 	return k
 }
@@ -270,7 +270,7 @@ func TestRestoreNeverOverwrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	to.Ask("And here it goes on.", func(m *kernel.Submit) { m.SessionID = list[0].ID; m.Folder = to.Folder })
-	writeFile(t, filepath.Join(to.Home, "knowledge", "notes", "한글.md"), "# mine\n")
+	writeFile(t, filepath.Join(to.Home, "notebook", "notes", "한글.md"), "# mine\n")
 	from.Ask("And there it goes on.", func(m *kernel.Submit) { m.SessionID = list[0].ID })
 	later := backup(t, from)
 	before := pictured(t, to)
@@ -278,7 +278,7 @@ func TestRestoreNeverOverwrites(t *testing.T) {
 	if r.Sessions != (kernel.Merged{Present: 1, Kept: 1}) || r.Files.Kept != 2 { // the note, and config.toml, which names another folder
 		t.Errorf("got %+v, want one conversation and two files to differ", r)
 	}
-	if !slices.Contains(r.Differ, list[0].Title) || !slices.Contains(r.Differ, "knowledge/notes/한글.md") {
+	if !slices.Contains(r.Differ, list[0].Title) || !slices.Contains(r.Differ, "notebook/notes/한글.md") {
 		t.Errorf("got %v, want the names of what differs", r.Differ)
 	}
 	if diff := cmp.Diff(before, pictured(t, to)); diff != "" {
