@@ -43,6 +43,14 @@ export function pressed(e: KeyboardEvent, shortcut: string): boolean {
 	);
 }
 
+const moves: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -1e9, End: 1e9 };
+
+/** moved is how many rows of a list a key goes down; undefined for a key that moves nowhere. */
+export function moved(e: KeyboardEvent): number | undefined {
+	const key = Object.keys(moves).find((code) => pressed(e, code));
+	return key ? moves[key] : undefined;
+}
+
 /** ctrl is the name of the main modifier on this machine. */
 export const ctrl = mac ? '⌘' : 'Ctrl';
 
