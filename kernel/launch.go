@@ -446,7 +446,7 @@ func (k *Kernel) spec(ctx context.Context, run Run, steps []store.Step) (agent.S
 	if err != nil {
 		return agent.Spec{}, err
 	}
-	belongs, err := k.spaceOfRun(ctx, run)
+	belongs, err := k.spaceByID(ctx, k.runs.of(run.ID).scope.space)
 	if err != nil {
 		return agent.Spec{}, err
 	}

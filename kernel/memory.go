@@ -102,9 +102,13 @@ func (a *MemoryAPI) List(ctx context.Context, q MemoryQuery) ([]Memory, error) {
 				q.RunID = a.scope.runID
 			}
 		}
-		return a.k.memories.List(ctx, memory.Query{
+		all, err := a.k.memories.List(ctx, memory.Query{
 			Space: q.Space, Every: q.Every, Kind: q.Kind, Source: q.Source, Pinned: q.Pinned, Replaced: q.Replaced, Run: q.RunID, Limit: q.Limit, Before: q.Before,
 		})
+		if err != nil {
+			return nil, err
+		}
+		return all, a.used(ctx, each(all, func(m Memory) string { return m.ID }))
 	})
 }
 
@@ -169,11 +173,7 @@ func (a *MemoryAPI) Search(ctx context.Context, s MemorySearch) ([]MemoryFound, 
 			return nil, err
 		}
 		found = slices.DeleteFunc(found, func(f MemoryFound) bool { return f.Cover < s.Least })
-		ids := []string{}
-		for _, f := range found {
-			ids = append(ids, f.ID)
-		}
-		return found, a.used(ctx, ids)
+		return found, a.used(ctx, each(found, func(f MemoryFound) string { return f.ID }))
 	})
 }
 
@@ -211,7 +211,17 @@ func (a *MemoryAPI) reading(call string) action {
 	return act
 }
 
-// used notes what an agent looked up.
+// each returns what id gives for each of all, in their order.
+func each[T any](all []T, id func(T) string) []string {
+	out := make([]string, len(all))
+	for i, v := range all {
+		out[i] = id(v)
+	}
+	return out
+}
+
+// used notes what an agent looked up: its run carries from then on where that
+// comes from.
 func (a *MemoryAPI) used(ctx context.Context, ids []string) error {
 	if a.scope.runID == "" || len(ids) == 0 {
 		return nil

@@ -29,10 +29,7 @@ func (k *Kernel) recall(ctx context.Context, c *caller, run Run, again bool) ([]
 		if used, err = k.memories.Recall(ctx, k.runs.of(run.ID).scope.space, run.Text, recalled, recalledText); err != nil {
 			return nil, err
 		}
-		ids := []string{}
-		for _, m := range used {
-			ids = append(ids, m.ID)
-		}
+		ids := each(used, func(m Memory) string { return m.ID })
 		err = k.store.Write(ctx, func(tx *store.Tx) error { return k.memories.Used(tx, run.ID, ids, k.clock.Now()) })
 		if err != nil {
 			return nil, err

@@ -143,6 +143,21 @@ func TestMemoryCarriesWhereItComesFrom(t *testing.T) {
 	}
 }
 
+func TestAgentThatListsMemoriesCarriesThatItReadThem(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	if _, err := k.Person().Memory.Remember(t.Context(), kernel.MemoryInput{Text: "The harbour is closed"}); err != nil {
+		t.Fatal(err)
+	}
+	h := k.Agent("guarded")
+	if all, err := h.Memory.List(t.Context(), kernel.MemoryQuery{}); err != nil || len(all) != 1 {
+		t.Fatalf("got %v, %v", all, err)
+	}
+	if v, err := k.Person().Agents.Run(t.Context(), h.Principal().ID); err != nil || !v.Run.Labels.Sensitive() || v.Memories != 1 {
+		t.Errorf("got %+v, %d, %v", v.Run.Labels, v.Memories, err)
+	}
+}
+
 func TestAgentsSeeNoMemoriesOfOtherSpacesAndChangeNone(t *testing.T) {
 	t.Parallel()
 	k := open(t)

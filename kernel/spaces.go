@@ -194,14 +194,6 @@ func (k *Kernel) spaceOfSession(ctx context.Context, session string) (id, tag st
 	return belongs.ID, spaceTag(belongs), err
 }
 
-func (k *Kernel) spaceOfRun(ctx context.Context, run Run) (SpaceInfo, error) {
-	s, err := k.store.Session(ctx, run.SessionID)
-	if err != nil {
-		return SpaceInfo{}, err
-	}
-	return k.spaceByID(ctx, s.Space)
-}
-
 // spaceNamed returns the id of the space with this name, and whether it was there;
 // one that was not is made.
 func (k *Kernel) spaceNamed(ctx context.Context, name string) (id string, there bool, err error) {

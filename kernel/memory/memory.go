@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -172,8 +173,7 @@ func (ms *Memories) check(n *New) error {
 }
 
 func checkKind(kind string) error {
-	switch kind {
-	case KindFact, KindEpisode, KindSession, KindConversation:
+	if slices.Contains(Kinds(), kind) {
 		return nil
 	}
 	return sys.Errorf(sys.CodeInvalid, "%q is no kind of memory.", kind).WithHint("It is one of %s.", strings.Join(Kinds(), ", "))
