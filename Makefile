@@ -25,6 +25,9 @@ BROWSER = OXIOS_CHROMIUM="$$(command -v chromium chromium-browser google-chrome 
 # The race detector watches our code. SQLite, translated from C, it would make fifteen times slower, and each process wait a second at its end.
 RACE := GORACE=atexit_sleep_ms=0 go test -race -gcflags='modernc.org/...=-race=false -d=checkptr=0'
 
+# The retrieval sets lie beside the project, if anywhere: their licences keep them out of it.
+EVAL := $(or $(OXIOS_EVAL),$(wildcard $(CURDIR)/../shared/eval))
+
 GENERATED_FROM := $(shell find kernel app/cli build/gen -name '*.go' 2>/dev/null)
 FRONTEND_SOURCES := $(shell find frontend -type d \( -name node_modules -o -path frontend/dist -o -path frontend/wailsjs -o -path frontend/e2e -o -name test-results \) -prune \
 	-o -type f \( -path 'frontend/src/*' -o -path 'frontend/public/*' -o -name 'vite.config.*' -o -name 'svelte.config.*' -o -name 'tsconfig*.json' -o -name index.html -o -name package.json \) -print 2>/dev/null)
@@ -78,6 +81,7 @@ bench: toolchain packages-test frontend/dist/index.html bin/oxios bin/oxios-desk
 	$(BINARIES) go test -run '^$$' -bench . -benchmem -timeout 60m ./...
 	$(BINARIES) $(SCREEN) go test -tags desktoptest -run '^$$' -bench . -benchtime 1x -timeout 20m ./app/desktop
 	$(BINARIES) $(BROWSER) $(NPM) run bench
+	$(if $(EVAL),OXIOS_EVAL=$(EVAL) go test -run '^Test.*AreFoundBy' -count=1 -v ./kernel/retrieval,@echo 'How well memories and tools are found: not measured, as OXIOS_EVAL names no folder with retrieval sets.')
 
 clean: ## Remove what make built or installed here
 	rm -rf bin frontend/node_modules frontend/wailsjs

@@ -65,6 +65,12 @@ type Config struct {
 	JournalFormat      string           `toml:"journal_format" json:"journal_format" default:"YYYY-MM-DD" doc:"The name of a day's note, of YYYY, MM, DD and the like. Takes effect at the next start."`
 	JournalTemplate    string           `toml:"journal_template" json:"journal_template" default:"# {{title}}\\n\\n" doc:"The text of a new journal note; {{title}}, {{date}} and {{time}} are filled in, and \\n begins a line. Takes effect at the next start."`
 	Memory             bool             `toml:"memory" json:"memory" default:"true" doc:"Agents are given what Oxios remembers and that may matter to a message; what they look up themselves is not meant."`
+	Embedder           string           `toml:"embedder" json:"embedder" doc:"Who makes the vectors by which memories are found: empty for the built-in one, or a model as provider/model, like ollama/nomic-embed-text. The texts of memories and what is looked for go to that provider."`
+	MemoryExtract      bool             `toml:"memory_extract" json:"memory_extract" default:"true" doc:"When a conversation rests, its model is asked once what of it to remember. It sends the conversation nowhere it has not been."`
+	MemoryIdleMin      int              `toml:"memory_idle_min" json:"memory_idle_min" default:"30" min:"1" max:"1440" doc:"Minutes without a new message after which a conversation rests."`
+	MemoryTokens       string           `toml:"memory_tokens" json:"memory_tokens" default:"200000" limit:"count" doc:"Tokens that looking for what to remember may use in a day; empty for no limit of its own, 0 for nothing. The limits of the day hold too."`
+	MemoryCurate       bool             `toml:"memory_curate" json:"memory_curate" default:"true" doc:"The memories are put in order every night, without a model."`
+	MemoryCurateHour   int              `toml:"memory_curate_hour" json:"memory_curate_hour" default:"3" min:"0" max:"23" doc:"The hour of the night for that; made up for when the computer slept."`
 	UndoDays           int              `toml:"undo_days" json:"undo_days" default:"30" min:"1" max:"3650" doc:"Days for which what a run did to files can be undone."`
 	UndoFileMB         int              `toml:"undo_file_mb" json:"undo_file_mb" default:"10" min:"1" max:"1000" doc:"Size in MB above which what a command does to a file cannot be undone; file tools have no such limit."`
 	CommandsOnCopy     bool             `toml:"commands_on_copy" json:"commands_on_copy" doc:"Commands work on a copy of their folder where isolation level 3 has one, and what they did is brought into the folder when they end: exactly that can be undone, whatever else happens in the folder meanwhile. It takes longer. Without it they do so only where the folder holds too much to be looked at before and after."`
@@ -205,6 +211,11 @@ func (c *Config) validate() error {
 	}
 	if w := c.AuditWitness; w != "" && w != "auto" && !filepath.IsAbs(expandHome(w)) {
 		return sys.Errorf(sys.CodeInvalid, "audit_witness is %q, but must be auto, an absolute path, or empty", w)
+	}
+	if c.Embedder != "" {
+		if err := checkEmbedder(c.Embedder); err != nil {
+			return err
+		}
 	}
 	if err := checkSearchURL(c.SearchURL); err != nil {
 		return err

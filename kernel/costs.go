@@ -18,16 +18,20 @@ type CostQuery struct {
 	Days int `json:"days,omitempty"` // today and those before it; default 14, at most 366
 }
 
-// CostView is what model calls have cost. The runs and the others together are
+// BesideCost is what calls have cost that no run made.
+type BesideCost = store.PurposeCost
+
+// CostView is what model calls have cost. The runs, what was beside them and the others together are
 // the total, and so are the days.
 type CostView struct {
-	From    time.Time  `json:"from"` // midnight, in the person's time zone
-	Days    []DayCosts `json:"days"` // oldest first, also those on which nothing was spent
-	Total   Cost       `json:"total"`
-	Runs    []RunCost  `json:"runs"`    // the most expensive first, at most 100
-	Others  Cost       `json:"others"`  // further runs, and those of deleted conversations
-	Saved   float64    `json:"saved"`   // USD that the input would have cost more, had its provider not seen it before
-	Stopped int        `json:"stopped"` // runs that a limit has ended
+	From    time.Time    `json:"from"` // midnight, in the person's time zone
+	Days    []DayCosts   `json:"days"` // oldest first, also those on which nothing was spent
+	Total   Cost         `json:"total"`
+	Runs    []RunCost    `json:"runs"`    // the most expensive first, at most 100
+	Beside  []BesideCost `json:"beside"`  // calls that no run made, by their purpose
+	Others  Cost         `json:"others"`  // further runs, and those of deleted conversations
+	Saved   float64      `json:"saved"`   // USD that the input would have cost more, had its provider not seen it before
+	Stopped int          `json:"stopped"` // runs that a limit has ended
 }
 
 // DayCosts is what a day has cost.
@@ -72,7 +76,13 @@ func (k *Kernel) costs(ctx context.Context, days int) (CostView, error) {
 	if err != nil {
 		return v, err
 	}
+	if v.Beside, err = k.store.PurposeCosts(ctx, v.From); err != nil {
+		return v, err
+	}
 	v.Others = v.Total
+	for _, p := range v.Beside {
+		v.Others = less(v.Others, p.Cost)
+	}
 	for i, r := range runs {
 		v.Saved += k.saved(ctx, r)
 		if i < maxRunCosts {

@@ -32,6 +32,7 @@ type Deletion struct {
 	AuditEntries int      `json:"audit_entries"` // that name it; they remain
 	Copies       []string `json:"copies"`        // copies of the database in the home, made before; they still hold it
 	Erased       bool     `json:"erased"`        // its text is gone from the files of the database
+	Memories     int      `json:"memories"`      // what was remembered from it; that remains
 	UndoMS       int64    `json:"undo_ms"`       // for so long it is only hidden, and can be recovered; 0 when it is gone
 }
 
@@ -49,6 +50,9 @@ func (k *Kernel) deletion(ctx context.Context, id string) (Deletion, error) {
 		return Deletion{}, err
 	}
 	d := Deletion{ID: id, Title: e.Session.Title, Messages: e.Messages, Runs: e.Runs, Branches: e.Branches, AuditEntries: e.Audit, Files: []string{}, Copies: []string{}}
+	if d.Memories, err = k.memories.OfThread(ctx, id); err != nil {
+		return Deletion{}, err
+	}
 	for _, path := range e.Written {
 		if _, err := os.Lstat(path); err != nil {
 			continue

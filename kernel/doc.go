@@ -25,7 +25,7 @@
 //	access.go     what a role and the denied paths refuse; permissions.go: the calls about them; config_roles.go: where they stand
 //	security.go   approvals, policy, tools, audit; trust.go: which folders the person trusts; instructions.go: what they tell agents
 //	exec.go       commands; exec_card.go: as a person sees them; exec_jobs.go: in the background; exec_copy.go: on a copy of their folder, exec_try.go: tried before they are approved
-//	memory.go     what agents remember, and recall.go: what a run is given of it; spaces.go: the contexts of work
+//	memory.go     what agents remember, and recall.go: what a run is given of it; embedder.go: who makes their vectors, embedder_work.go: when; spaces.go: the contexts of work
 //	browser.go    pages and search of the web
 //	knowledge.go  the person's vault; knowledge_change.go: how it is changed, and its history
 //	prompt.go     the prompt that a message would get

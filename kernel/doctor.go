@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -42,7 +43,7 @@ func (a *InfraAPI) Doctor(ctx context.Context) (DoctorReport, error) {
 	return guard(ctx, a.caller, action{call: "infra.doctor", resource: "doctor"}, func(ctx context.Context) (DoctorReport, error) {
 		r := DoctorReport{Version: a.k.opts.Version, System: runtime.GOOS + "/" + runtime.GOARCH, Isolation: a.k.isolation()}
 		for _, check := range []func(context.Context) Check{
-			a.k.checkHome, a.k.checkConfig, a.k.checkDatabase, a.k.checkAudit, a.k.checkIsolation, a.k.checkLimits, a.k.checkTries, a.k.checkModels, a.k.checkKeys, a.k.checkWorkFolder, a.k.checkWorkspace, a.k.checkSleep, a.k.checkGuardian,
+			a.k.checkHome, a.k.checkConfig, a.k.checkDatabase, a.k.checkAudit, a.k.checkIsolation, a.k.checkLimits, a.k.checkTries, a.k.checkModels, a.k.checkKeys, a.k.checkEmbedder, a.k.checkWorkFolder, a.k.checkWorkspace, a.k.checkSleep, a.k.checkMemory, a.k.checkGuardian,
 		} {
 			r.Checks = append(r.Checks, check(ctx))
 		}
@@ -181,6 +182,26 @@ func (k *Kernel) checkKeys(ctx context.Context) Check {
 		return Check{Name: "keys", State: CheckWarn, Detail: sys.Words{EN: loose.Message, KO: loose.MessageKO}, Hint: sys.Words{EN: loose.Hint, KO: loose.HintKO}}
 	}
 	return Check{Name: "keys", State: CheckOK, Detail: sys.Say("%d in the keyring, %d in the encrypted file", where["keyring"], where["file"])}
+}
+
+// checkEmbedder says whether memories are found by all their vectors.
+func (k *Kernel) checkEmbedder(ctx context.Context) Check {
+	v, err := k.embeddings.view(ctx)
+	switch {
+	case err != nil:
+		return Check{Name: "embedder", State: CheckFail, Detail: sys.TextOf(err)}
+	case v.Embedder == "":
+		return Check{Name: "embedder", State: CheckOK, Detail: sys.Say("built in")}
+	}
+	c := Check{Name: "embedder", State: CheckOK, Detail: sys.Say("%d of %d memories have vectors of %s", v.Done, v.Total, v.Embedder)}
+	if v.Damaged > 0 {
+		c.State, c.Hint = CheckWarn, sys.Say("%d vectors could not be read and were made anew.", v.Damaged)
+	}
+	if e := cmp.Or(v.Error, v.QueryError); e != nil {
+		c.State = CheckWarn
+		c.Detail, c.Hint = e.Words()
+	}
+	return c
 }
 
 func (k *Kernel) checkWorkFolder(context.Context) Check {

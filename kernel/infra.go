@@ -152,13 +152,18 @@ func (a *InfraAPI) Config(ctx context.Context) (ConfigView, error) {
 
 // SetConfig changes one setting. A value that does not fit changes nothing.
 func (a *InfraAPI) SetConfig(ctx context.Context, key, value string) (ConfigView, error) {
-	return guard(ctx, a.caller, action{call: "infra.setConfig", resource: "config:" + key, meta: map[string]any{"value": value}}, func(context.Context) (ConfigView, error) {
+	return guard(ctx, a.caller, action{call: "infra.setConfig", resource: "config:" + key, meta: map[string]any{"value": value}}, func(ctx context.Context) (ConfigView, error) {
 		if key == "folder" {
 			f, err := a.k.checkFolder(value)
 			if err != nil {
 				return ConfigView{}, err
 			}
 			value = shortenHome(f)
+		}
+		if key == "embedder" && value != "" {
+			if _, err := a.k.engine.embedder(ctx, value); err != nil {
+				return ConfigView{}, err
+			}
 		}
 		if err := a.k.config.set(key, value); err != nil {
 			return ConfigView{}, err

@@ -70,6 +70,10 @@ type Options struct {
 	// Guard is how often the guardian looks; default 5 minutes.
 	Guard time.Duration
 
+	// Tend is how often the kernel looks whether a conversation rests, and
+	// whether the memories wait to be put in order; default a minute.
+	Tend time.Duration
+
 	// Durable is called after each commit of the database; see [store.Options].
 	Durable func()
 
@@ -114,6 +118,8 @@ type Kernel struct {
 	names      names // in the folder that somebody mentions files of
 	attached   *attachments
 	memories   *memory.Memories
+	embeddings *embeddings
+	care       care
 	web        *web.Client
 	vault      *knowledge.Vault
 	vaultLog   *git.Repo // its history; nil where the vault is a folder of the person's
@@ -172,6 +178,8 @@ func (k *Kernel) Run(ctx context.Context) error {
 	g.Go(func() error { return k.tendAttachments(ctx) })
 	g.Go(func() error { return k.undos.tend(ctx) })
 	g.Go(func() error { return k.restMemory(ctx) })
+	g.Go(func() error { return k.keepEmbedded(ctx) })
+	g.Go(func() error { return k.tendMemory(ctx) })
 	g.Go(func() error { return k.keepVault(ctx) })
 	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		return err

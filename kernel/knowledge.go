@@ -3,6 +3,7 @@ package kernel
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,11 @@ type (
 	VaultTaskQuery = knowledge.TaskFilter
 	VaultIssue     = knowledge.Issue
 	VaultImported  = knowledge.Imported
+	VaultGraph     = knowledge.Graph
+	VaultGraphOf   = knowledge.GraphQuery
+	VaultNode      = knowledge.Node
+	VaultEdge      = knowledge.Edge
+	VaultTrashed   = knowledge.Trashed
 )
 
 // VaultState says where the vault is and how it is.
@@ -47,8 +53,24 @@ type VaultChange struct {
 	Path    string      `json:"path"` // of the note, as it is now
 	Hash    string      `json:"hash"` // of it; "" when it is gone
 	Changed int         `json:"changed"`
-	Links   int         `json:"links"` // that were rewritten
+	Links   int         `json:"links"`           // that were rewritten
+	Trash   string      `json:"trash,omitempty"` // what was deleted comes back from the trash by this
 	Notes   []sys.Words `json:"notes"`
+}
+
+// VaultMove says what a rename or a move would do.
+type VaultMove struct {
+	From  string            `json:"from"`
+	To    string            `json:"to"`
+	Links int               `json:"links"` // that would be rewritten
+	In    []VaultMoveChange `json:"in"`    // the notes in which they stand, by path
+	Notes []sys.Words       `json:"notes"` // what would stay as it is, each a sentence
+}
+
+// VaultMoveChange is a note whose links would be rewritten.
+type VaultMoveChange struct {
+	Path  string `json:"path"`
+	Links int    `json:"links"`
 }
 
 // State says where the vault is and how it is.
@@ -115,6 +137,37 @@ func (a *KnowledgeAPI) Backlinks(ctx context.Context, name string) ([]VaultBackl
 	})
 }
 
+// Unlinked returns places in other notes that name a note without linking to it,
+// at most 100.
+func (a *KnowledgeAPI) Unlinked(ctx context.Context, name string) ([]VaultBacklink, error) {
+	return guard(ctx, a.caller, a.looking("knowledge.unlinked"), func(ctx context.Context) ([]VaultBacklink, error) {
+		return a.k.vault.Unlinked(ctx, name)
+	})
+}
+
+// Graph returns notes and who links to whom: of the whole vault, or around one.
+func (a *KnowledgeAPI) Graph(ctx context.Context, q VaultGraphOf) (VaultGraph, error) {
+	return guard(ctx, a.caller, a.looking("knowledge.graph"), func(ctx context.Context) (VaultGraph, error) { return a.k.vault.Graph(ctx, q) })
+}
+
+// MovePreview says what [KnowledgeAPI.Move] would do now. It changes nothing, and
+// fails where that would.
+func (a *KnowledgeAPI) MovePreview(ctx context.Context, from, to string) (VaultMove, error) {
+	return guard(ctx, a.caller, a.looking("knowledge.movePreview"), func(ctx context.Context) (VaultMove, error) {
+		plan, err := a.k.vault.PlanMove(ctx, from, to)
+		out := VaultMove{From: from, To: to, Links: plan.Links, In: []VaultMoveChange{}, Notes: slices.Concat([]sys.Words{}, plan.Notes)}
+		for _, s := range plan.Steps {
+			switch s.Kind {
+			case knowledge.StepMove:
+				out.From, out.To = s.Path, s.To
+			case knowledge.StepWrite:
+				out.In = append(out.In, VaultMoveChange{s.Path, s.Links})
+			}
+		}
+		return out, err
+	})
+}
+
 // Tags returns all tags and how many notes have each.
 func (a *KnowledgeAPI) Tags(ctx context.Context) ([]VaultTag, error) {
 	return guard(ctx, a.caller, a.looking("knowledge.tags"), a.k.vault.Tags)
@@ -136,12 +189,22 @@ func (a *KnowledgeAPI) Check(ctx context.Context) ([]VaultIssue, error) {
 // with beside comes in under another name.
 func (a *KnowledgeAPI) Import(ctx context.Context, dir string, beside bool) (VaultImported, error) {
 	return guard(ctx, a.caller, action{call: "knowledge.import", resource: "vault", meta: map[string]any{"from": dir}}, func(ctx context.Context) (VaultImported, error) {
-		mode := knowledge.ImportSkip
-		if beside {
-			mode = knowledge.ImportBeside
-		}
-		return a.k.vault.Import(ctx, expandHome(dir), mode)
+		return a.k.vault.Import(ctx, expandHome(dir), importMode(beside))
 	})
+}
+
+// ImportPreview says what [KnowledgeAPI.Import] would do now. It changes nothing.
+func (a *KnowledgeAPI) ImportPreview(ctx context.Context, dir string, beside bool) (VaultImported, error) {
+	return guard(ctx, a.caller, action{call: "knowledge.importPreview", resource: "vault"}, func(ctx context.Context) (VaultImported, error) {
+		return a.k.vault.ImportPreview(ctx, expandHome(dir), importMode(beside))
+	})
+}
+
+func importMode(beside bool) knowledge.ImportMode {
+	if beside {
+		return knowledge.ImportBeside
+	}
+	return knowledge.ImportSkip
 }
 
 // Write makes a note, or replaces its text. It fails with conflict when the note
@@ -154,7 +217,11 @@ func (a *KnowledgeAPI) Write(ctx context.Context, in NoteWrite) (VaultChange, er
 	if in.RunID != "" {
 		opt.Provenance = &knowledge.Provenance{Run: in.RunID, Source: in.Source, Date: a.k.clock.Now().UTC().Truncate(time.Second)}
 	}
-	return a.change(ctx, "knowledge.write", in.Path, sys.Say("Write the note %s", in.Path), in, func(ctx context.Context) (knowledge.Plan, error) {
+	saved := ""
+	if a.who.Kind == sys.KindPerson {
+		saved = in.RunID
+	}
+	return a.changeOf(ctx, saved, "knowledge.write", in.Path, sys.Say("Write the note %s", in.Path), in, func(ctx context.Context) (knowledge.Plan, error) {
 		if in.RunID != "" {
 			r, err := a.k.run(ctx, in.RunID)
 			if err != nil {
@@ -165,11 +232,7 @@ func (a *KnowledgeAPI) Write(ctx context.Context, in NoteWrite) (VaultChange, er
 				opt.Provenance.Source = a.k.pagesOf(ctx, in.RunID)
 			}
 		}
-		plan, err := a.k.vault.PlanWrite(ctx, in.Path, in.Text, in.Base, opt)
-		if err == nil && a.who.Kind == sys.KindPerson && in.RunID != "" {
-			err = a.k.carry(ctx, in.RunID, plan)
-		}
-		return plan, err
+		return a.k.vault.PlanWrite(ctx, in.Path, in.Text, in.Base, opt)
 	})
 }
 
@@ -181,7 +244,7 @@ func (a *KnowledgeAPI) Append(ctx context.Context, path, text string) (VaultChan
 }
 
 // Delete takes a note or another file away; base is the hash that the caller
-// saw, or "" for whatever is there. The history keeps it where there is one.
+// saw, or "" for whatever is there. The trash keeps it.
 func (a *KnowledgeAPI) Delete(ctx context.Context, path, base string) (VaultChange, error) {
 	return a.change(ctx, "knowledge.delete", path, sys.Say("Delete the note %s", path), base, func(ctx context.Context) (knowledge.Plan, error) {
 		return a.k.vault.PlanDelete(ctx, path, base)
@@ -193,6 +256,14 @@ func (a *KnowledgeAPI) Delete(ctx context.Context, path, base string) (VaultChan
 func (a *KnowledgeAPI) Move(ctx context.Context, from, to string) (VaultChange, error) {
 	return a.change(ctx, "knowledge.move", from, sys.Say("Move %s to %s", from, to), to, func(ctx context.Context) (knowledge.Plan, error) {
 		return a.k.vault.PlanMove(ctx, from, to)
+	})
+}
+
+// Link makes the first mention of a note in a line of another one a link. line
+// counts from 1; base is the hash of the note in which it was seen, or "".
+func (a *KnowledgeAPI) Link(ctx context.Context, path string, line int, to, base string) (VaultChange, error) {
+	return a.change(ctx, "knowledge.link", path, sys.Say("Link %s to %s", path, to), []any{line, to}, func(ctx context.Context) (knowledge.Plan, error) {
+		return a.k.vault.PlanLink(ctx, path, line, to, base)
 	})
 }
 

@@ -23,6 +23,11 @@ import (
 // change plans a change of the vault, has the guard decide about it, and makes it:
 // what an agent's run did can be undone then as what it did to other files.
 func (a *KnowledgeAPI) change(ctx context.Context, call, name string, title sys.Words, args any, make func(context.Context) (knowledge.Plan, error)) (VaultChange, error) {
+	return a.changeOf(ctx, "", call, name, title, args, make)
+}
+
+// changeOf is a change whose words a person saves from a run; "" for none.
+func (a *KnowledgeAPI) changeOf(ctx context.Context, saved, call, name string, title sys.Words, args any, make func(context.Context) (knowledge.Plan, error)) (VaultChange, error) {
 	plan, planned := make(ctx)
 	if planned == nil {
 		planned = a.k.keepsMasked(plan)
@@ -48,6 +53,11 @@ func (a *KnowledgeAPI) change(ctx context.Context, call, name string, title sys.
 	return guard(ctx, a.caller, act, func(ctx context.Context) (VaultChange, error) {
 		if planned != nil {
 			return VaultChange{}, planned
+		}
+		if saved != "" { // the labels come first: what stands in the vault never lacks them
+			if err := a.k.carry(ctx, saved, plan); err != nil {
+				return VaultChange{}, err
+			}
 		}
 		// It takes milliseconds: an end of the kernel waits for it.
 		return a.apply(context.WithoutCancel(ctx), name, plan)
@@ -116,9 +126,23 @@ func (a *KnowledgeAPI) apply(ctx context.Context, name string, plan knowledge.Pl
 	if err := a.markVault(ctx, files); err != nil {
 		return out, err
 	}
+	ends := k.beginCommit(ctx, a.scope, plan, files)
+	for _, s := range plan.Steps {
+		if s.Kind == knowledge.StepDelete {
+			kept, err := k.vault.Discard(VaultTrashed{Path: s.Path, RunID: a.scope.runID, SessionID: a.scope.sessionID}, s.Before)
+			if err != nil {
+				return out, err
+			}
+			out.Trash = kept.ID
+		}
+	}
 	if err := k.vault.Apply(ctx, plan); err != nil {
+		if out.Trash != "" {
+			err = errors.Join(err, k.vault.Forget(out.Trash))
+		}
 		return out, err
 	}
+	ends()
 	out.Changed = len(files)
 	for _, f := range files {
 		if err := a.recordVault(ctx, f); err != nil {
@@ -134,6 +158,8 @@ func (a *KnowledgeAPI) apply(ctx context.Context, name string, plan knowledge.Pl
 	}
 	if n, err := k.vault.Read(ctx, out.Path); err == nil {
 		out.Path, out.Hash = n.Path, n.Hash
+	} else {
+		out.Hash = hashOf(k.vaultPath(out.Path)) // of another file; "" of a folder, and of what is gone
 	}
 	return out, nil
 }
@@ -262,6 +288,9 @@ func (k *Kernel) vaultPath(name string) string {
 // vaultFolder is the vault of a home, where the person names no other.
 const vaultFolder = "knowledge"
 
+// trashFolder is where a home keeps what was deleted of its vaults.
+const trashFolder = "trash"
+
 // openVault opens the vault, and its history where the folder is the home's own:
 // nothing is written into a repository of the person's.
 func (k *Kernel) openVault() error {
@@ -271,9 +300,14 @@ func (k *Kernel) openVault() error {
 	if cfg.VaultFolder != "" {
 		dir = expandHome(cfg.VaultFolder)
 	}
+	place := contentHash([]byte(dir))[:16]
+	trash := place
+	if dir == own {
+		trash = vaultFolder // wherever the home lies
+	}
 	k.vaultTouched = make(chan struct{}, 1)
 	v, err := knowledge.Open(knowledge.Options{
-		Dir: dir, State: filepath.Join(k.opts.Home, "run", "vault", contentHash([]byte(dir))[:16]), Create: dir == own, Clock: k.clock, Log: k.log,
+		Dir: dir, State: filepath.Join(k.opts.Home, "run", "vault", place), Trash: filepath.Join(k.opts.Home, trashFolder, trash), Create: dir == own, Clock: k.clock, Log: k.log,
 		JournalFolder: cfg.JournalFolder, JournalFormat: cfg.JournalFormat, Template: strings.ReplaceAll(cfg.JournalTemplate, `\n`, "\n"),
 		OnChange: func(paths []string) {
 			if k.vaultLog != nil {
@@ -314,7 +348,7 @@ func (k *Kernel) keepVault(ctx context.Context) error {
 			default:
 			}
 			if changed {
-				k.commitVault(context.WithoutCancel(ctx))
+				k.commitVault(context.WithoutCancel(ctx), nil, ".")
 			}
 			if errors.Is(err, context.Canceled) {
 				return nil
@@ -325,20 +359,25 @@ func (k *Kernel) keepVault(ctx context.Context) error {
 			select {
 			case <-ctx.Done():
 			case <-time.After(settleVault):
-				k.commitVault(ctx)
+				k.commitVault(ctx, nil, ".")
 				changed = false
 			}
 		}
 	}
 }
 
-// commitVault puts what changed into the history. The files are the truth: what
-// fails here is made up for by the next commit.
-func (k *Kernel) commitVault(ctx context.Context) {
+// commitVault puts what changed of some files, "." for all, into the history.
+// said are lines of the commit; see [movedBy] and [runOf]. The files are the truth:
+// what fails here is made up for by the next commit.
+func (k *Kernel) commitVault(ctx context.Context, said []string, files ...string) {
 	if k.vaultLog == nil {
 		return
 	}
-	if _, err := k.vaultLog.Commit(ctx, "Notes", "."); err != nil {
+	message := "Notes"
+	if len(said) > 0 {
+		message += "\n\n" + strings.Join(said, "\n")
+	}
+	if _, err := k.vaultLog.Commit(ctx, message, files...); err != nil {
 		k.log.WarnContext(ctx, "Could not commit the vault; the next commit takes it along", "error", err)
 	}
 }

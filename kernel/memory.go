@@ -3,6 +3,7 @@ package kernel
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -18,6 +19,7 @@ type (
 	Memory      = memory.Memory
 	MemoryFound = memory.Found
 	MemoryStats = memory.Stats
+	MemoryUse   = memory.Use
 )
 
 // MemoryQuery selects memories: those that are pinned, then the newest first.
@@ -29,6 +31,7 @@ type MemoryQuery struct {
 	Pinned   bool   `json:"pinned,omitempty"`
 	Replaced bool   `json:"replaced,omitempty"` // those that newer ones replaced, instead of those that hold
 	RunID    string `json:"run_id,omitempty"`   // those that a run was given or looked up, of whichever space
+	Thread   string `json:"thread,omitempty"`   // those that stand in this conversation, of whichever space; only the person sees them
 	Limit    int    `json:"limit,omitempty"`    // 100 by default, at most 1000
 	Before   string `json:"before,omitempty"`   // a memory's id: only what stands behind it
 }
@@ -40,6 +43,7 @@ type MemorySearch struct {
 	Kind  string  `json:"kind,omitempty"`
 	K     int     `json:"k,omitempty"`     // 10 by default, at most 1000
 	Least float64 `json:"least,omitempty"` // the share of what was asked for, 0 to 1, that must stand in a memory
+	Said  bool    `json:"said,omitempty"`  // also what was said in the space's conversations in the last seven days; their ids are those of messages
 }
 
 // MemoryLeast is the share of a question that faces and agents want to see in
@@ -64,9 +68,10 @@ type MemoryPatch struct {
 
 // MemoryView is a memory with where it comes from and what it replaced.
 type MemoryView struct {
-	Memory  Memory   `json:"memory"`
-	History []Memory `json:"history"` // what it replaced, the newest first
-	Session string   `json:"session"` // the title of its conversation; "" without one
+	Memory  Memory      `json:"memory"`
+	History []Memory    `json:"history"` // what it replaced, the newest first
+	Session string      `json:"session"` // the title of its conversation; "" without one
+	UsedIn  []MemoryUse `json:"used_in"` // conversations whose runs it was given to or that looked it up, the newest first, at most 20
 }
 
 // MemoryImport is one line of an import.
@@ -97,13 +102,13 @@ type MemoryForgotten struct {
 func (a *MemoryAPI) List(ctx context.Context, q MemoryQuery) ([]Memory, error) {
 	return guard(ctx, a.caller, a.reading("memory.list"), func(ctx context.Context) ([]Memory, error) {
 		if a.who.Kind == sys.KindAgent {
-			q.Space, q.Every = a.space(), false
+			q.Space, q.Every, q.Thread = a.space(), false, ""
 			if q.RunID != "" {
 				q.RunID = a.scope.runID
 			}
 		}
 		all, err := a.k.memories.List(ctx, memory.Query{
-			Space: q.Space, Every: q.Every, Kind: q.Kind, Source: q.Source, Pinned: q.Pinned, Replaced: q.Replaced, Run: q.RunID, Limit: q.Limit, Before: q.Before,
+			Space: q.Space, Every: q.Every, Kind: q.Kind, Source: q.Source, Pinned: q.Pinned, Replaced: q.Replaced, Run: q.RunID, Thread: q.Thread, Limit: q.Limit, Before: q.Before,
 		})
 		if err != nil {
 			return nil, err
@@ -126,6 +131,12 @@ func (a *MemoryAPI) Get(ctx context.Context, id string) (MemoryView, error) {
 		}
 		if s, err := a.k.store.Session(ctx, m.Thread); err == nil {
 			v.Session = s.Title
+		}
+		v.UsedIn = []MemoryUse{}
+		if a.who.Kind != sys.KindAgent { // what other conversations are called is not an agent's to know
+			if v.UsedIn, err = a.k.memories.UsedIn(ctx, m.ID); err != nil {
+				return v, err
+			}
 		}
 		return v, a.used(ctx, []string{m.ID})
 	})
@@ -161,7 +172,16 @@ func (a *MemoryAPI) find(ctx context.Context, id string) (Memory, error) {
 
 // Search returns the memories of a space that fit best, the best first.
 func (a *MemoryAPI) Search(ctx context.Context, s MemorySearch) ([]MemoryFound, error) {
-	return guard(ctx, a.caller, a.reading("memory.search"), func(ctx context.Context) ([]MemoryFound, error) {
+	var said []MemoryFound
+	act := a.reading("memory.search")
+	if read := act.brought; read != nil {
+		act.brought = func(ctx context.Context) (Labels, error) {
+			labels, err := read(ctx)
+			more, serr := a.k.saidLabels(ctx, said)
+			return labels.Join(more), errors.Join(err, serr)
+		}
+	}
+	return guard(ctx, a.caller, act, func(ctx context.Context) ([]MemoryFound, error) {
 		if a.who.Kind == sys.KindAgent {
 			s.Space = a.space()
 		}
@@ -172,9 +192,43 @@ func (a *MemoryAPI) Search(ctx context.Context, s MemorySearch) ([]MemoryFound, 
 		if err != nil {
 			return nil, err
 		}
-		found = slices.DeleteFunc(found, func(f MemoryFound) bool { return f.Cover < s.Least })
-		return found, a.used(ctx, each(found, func(f MemoryFound) string { return f.ID }))
+		spoken, err := a.spoken(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		short := func(f MemoryFound) bool { return f.Cover < s.Least }
+		found, spoken = slices.DeleteFunc(found, short), slices.DeleteFunc(spoken, short)
+		all := memory.Together(found, spoken, s.K)
+		ids := []string{}
+		said = said[:0]
+		for _, f := range all {
+			if slices.ContainsFunc(spoken, func(o MemoryFound) bool { return o.ID == f.ID }) {
+				said = append(said, f)
+			} else {
+				ids = append(ids, f.ID)
+			}
+		}
+		return all, a.used(ctx, ids)
 	})
+}
+
+// spoken looks in the conversations of a space, if that is wanted; an agent's own
+// one is before its eyes.
+func (a *MemoryAPI) spoken(ctx context.Context, s MemorySearch) ([]MemoryFound, error) {
+	if !s.Said || !a.k.config.get().Memory || s.Kind != "" && s.Kind != memory.KindConversation {
+		return nil, nil
+	}
+	return a.k.memories.SearchSaid(ctx, memory.SaidSearch{Space: s.Space, Text: s.Text, Except: a.scope.sessionID, K: min(cmp.Or(s.K, 10), 1000)})
+}
+
+// saidLabels are the labels of what was said: whatever the runs of those messages
+// had read, and that it should stay on this machine.
+func (k *Kernel) saidLabels(ctx context.Context, said []MemoryFound) (Labels, error) {
+	if len(said) == 0 {
+		return nil, nil
+	}
+	labels, err := k.labelsOf(ctx, each(said, func(f MemoryFound) string { return f.RunID })...)
+	return privateLabel().Join(labels), err
 }
 
 // SearchMany answers many searches at once with the ids of what fits, in their
@@ -204,8 +258,7 @@ func (a *MemoryAPI) reading(call string) action {
 	act := action{call: call, resource: "memory", effect: security.EffectRead}
 	if a.who.Kind == sys.KindAgent {
 		act.brought = func(ctx context.Context) (Labels, error) {
-			used, err := a.k.memories.List(ctx, memory.Query{Run: a.scope.runID, Limit: 1000})
-			return memoryLabels(used), err
+			return a.k.memoryLabels(ctx, a.scope.runID)
 		}
 	}
 	return act
@@ -229,16 +282,19 @@ func (a *MemoryAPI) used(ctx context.Context, ids []string) error {
 	return a.k.store.Write(ctx, func(tx *store.Tx) error { return a.k.memories.Used(tx, a.scope.runID, ids, a.k.clock.Now()) })
 }
 
-// memoryLabels are the labels of memories: what their agents had read, and that
-// facts about the person should stay on this machine.
-func memoryLabels(all []Memory) (out Labels) {
-	if len(all) > 0 {
-		out = Labels{store.NewLabel(Label{Origin: store.LabelMemory, Sensitive: true, Name: "memory"}, "memory", sys.Say("what Oxios remembers of you"))}
+// memoryLabels are the labels of the memories that a run used: what their agents
+// had read, and that facts about the person should stay on this machine.
+func (k *Kernel) memoryLabels(ctx context.Context, runID string) (Labels, error) {
+	used, read, err := k.memories.LabelsOf(ctx, runID)
+	if err != nil || !used {
+		return nil, err
 	}
-	for _, m := range all {
-		out = out.Join(m.Labels)
-	}
-	return out
+	return privateLabel().Join(read), nil
+}
+
+// privateLabel is what all that is remembered of the person carries.
+func privateLabel() Labels {
+	return Labels{store.NewLabel(Label{Origin: store.LabelMemory, Sensitive: true, Name: "memory"}, "memory", sys.Say("what Oxios remembers of you"))}
 }
 
 // Remember keeps a fact or an episode. What is remembered already is not kept

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -22,6 +23,7 @@ type guardedModel struct {
 	patient bool     // waits for a provider elsewhere that cannot be reached
 	parks   bool     // waits for a limit to be raised, where others end with it
 	waited  bool     // it waited for a limit when an earlier process ended
+	answer  int64    // tokens that an answer may have; 0: as many as is usual
 
 	// What the last request was, and how many tokens its provider counted: the
 	// next one is only as much longer as what came after it.
@@ -49,7 +51,7 @@ func (m *guardedModel) call(ctx context.Context, req llm.Request, emit func(llm.
 			return err
 		}
 		hold = h
-		req.MaxTokens = int(h.Output)
+		req.MaxTokens = int(cmp.Or(h.Output, m.answer))
 		return nil
 	}
 	act := action{call: "llm.complete", resource: "model:" + m.chosen.provider + "/" + m.chosen.model, effect: security.EffectRead, budget: reserve}
@@ -103,6 +105,9 @@ func (m *guardedModel) claim(req llm.Request) limit.Claim {
 	c := limit.Claim{Runs: m.runs, Input: m.inputBound(req), Output: answerTokens, Free: m.chosen.free(), Priced: m.chosen.price != nil}
 	if m.chosen.reasons {
 		c.Output = thinkingTokens
+	}
+	if m.answer > 0 {
+		c.Output = min(c.Output, m.answer)
 	}
 	if p := m.chosen.price; p != nil {
 		c.InputUSD = max(p.Input, p.CachedInput, p.AboveInput, p.AboveCached) / 1e6

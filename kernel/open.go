@@ -107,6 +107,8 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 		return nil, err
 	}
 	k.memories = memory.Open(k.store, o.Clock)
+	k.embeddings = newEmbeddings(k)
+	k.memories.UseEmbedder(k.embeddings, k.embeddings.wake)
 	k.workspace = git.New(filepath.Join(o.Home, "workspace"), o.Clock)
 	k.sandbox = sandbox.New(sandbox.Config{Helper: o.Helper, Log: o.Log, CacheDir: filepath.Join(o.Home, "cache"), Env: k.hostEnv})
 	k.engine = newEngine(k)
@@ -172,6 +174,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Guard <= 0 {
 		o.Guard = guardEvery
+	}
+	if o.Tend <= 0 {
+		o.Tend = tendEvery
 	}
 	o.Home = filepath.Clean(o.Home)
 	return o, nil

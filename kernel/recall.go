@@ -35,8 +35,11 @@ func (k *Kernel) recall(ctx context.Context, c *caller, run Run, again bool) ([]
 			return nil, err
 		}
 	}
-	labels, err := k.liveLabels(ctx, memoryLabels(used))
+	labels, err := k.memoryLabels(ctx, run.ID)
 	if err != nil {
+		return nil, err
+	}
+	if labels, err = k.liveLabels(ctx, labels); err != nil {
 		return nil, err
 	}
 	if err := c.take(ctx, labels); err != nil {

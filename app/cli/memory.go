@@ -15,7 +15,7 @@ import (
 func (c *console) memoryCommand() *cobra.Command {
 	return c.group("memory", "What agents remember", "에이전트가 기억하는 것",
 		c.memoryAdd(), c.memoryList(), c.memorySearch(), c.memoryShow(), c.memoryPin("pin", true), c.memoryPin("unpin", false),
-		c.memoryForget(), c.memoryImport(), c.memoryExport(), c.memoryStats(), c.memoryRebuild())
+		c.memoryForget(), c.memoryExtract(), c.memoryCurate(), c.memoryImport(), c.memoryExport(), c.memoryStats(), c.memoryEmbedder(), c.memoryRebuild())
 }
 
 // spaceFlag adds --space to a command; "" and "default" are the default space.
@@ -192,6 +192,9 @@ func (c *console) memoryShow() *cobra.Command {
 			line("Conversation:", "대화:", v.Session)
 			line("Said:", "말한 때:", m.SaidAt.Local().Format("2006-01-02 15:04"))
 			line("Used:", "사용:", fmt.Sprint(m.Uses))
+			for _, u := range v.UsedIn {
+				line("Used in:", "사용한 대화:", u.At.Local().Format("2006-01-02 15:04")+" "+u.Title)
+			}
 			for _, l := range m.Labels {
 				line("Read from:", "읽은 곳:", c.either(l.Text, l.TextKO))
 			}
@@ -338,7 +341,11 @@ func (c *console) memoryStats() *cobra.Command {
 				return c.writeJSON(s)
 			}
 			c.printf(c.t("%d memories, %d of them pinned; %d older ones kept as history; used %d times.", "기억 %d개, 그중 고정 %d개. 이전 내용 %d개. %d번 사용."), s.Memories, s.Pinned, s.Replaced, s.Uses)
-			c.printf(c.t("Embedder: %s", "임베더: %s"), s.Embedder)
+			v, err := l.Memory.Embedding(ctx)
+			if err != nil {
+				return err
+			}
+			c.embedding(v)
 			return nil
 		}),
 	})

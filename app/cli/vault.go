@@ -13,7 +13,7 @@ import (
 func (c *console) vaultCommand() *cobra.Command {
 	return c.group("vault", "Your notes, as plain markdown", "마크다운 파일로 된 노트",
 		c.vaultTree(), c.vaultRead(), c.vaultWrite(), c.vaultAppend(), c.vaultSearch(), c.vaultFind(), c.vaultBacklinks(), c.vaultMove(), c.vaultDelete(),
-		c.vaultTasks(), c.vaultTags(), c.vaultJournal(), c.vaultCheck(), c.vaultImport(), c.vaultStatus())
+		c.vaultHistory(), c.vaultTrash(), c.vaultGraph(), c.vaultTasks(), c.vaultTags(), c.vaultJournal(), c.vaultCheck(), c.vaultImport(), c.vaultStatus())
 }
 
 func (c *console) vaultStatus() *cobra.Command {
@@ -66,9 +66,13 @@ func (c *console) vaultTree() *cobra.Command {
 }
 
 func (c *console) vaultRead() *cobra.Command {
-	return c.withJSON(&cobra.Command{
+	var version string
+	cmd := &cobra.Command{
 		Use: "read NOTE", Short: c.t("Print a note", "노트를 출력합니다"), Args: c.args(1, 1),
 		RunE: c.linked(func(ctx context.Context, l *link, args []string) error {
+			if version != "" {
+				return c.printVersion(l.Knowledge.Version(ctx, args[0], version))
+			}
 			n, err := l.Knowledge.Read(ctx, args[0])
 			if err != nil {
 				return err
@@ -79,7 +83,9 @@ func (c *console) vaultRead() *cobra.Command {
 			c.printf("%s", strings.TrimSuffix(safe(n.Text), "\n"))
 			return nil
 		}),
-	})
+	}
+	cmd.Flags().StringVar(&version, "version", "", c.t("as it was in this version; see vault history", "이 버전의 내용. vault history 참고"))
+	return c.withJSON(cmd)
 }
 
 // changedNote says what became of a note.
@@ -93,8 +99,8 @@ func (c *console) changedNote(v kernel.VaultChange, err error) error {
 	switch {
 	case v.Changed == 0:
 		c.printf(c.t("%s: nothing to change.", "%s: 바꿀 것이 없습니다."), oneLine(v.Path))
-	case v.Hash == "":
-		c.printf(c.t("%s: deleted.", "%s: 지웠습니다."), oneLine(v.Path))
+	case v.Trash != "":
+		c.printf(c.t("%s: deleted. `oxios vault trash restore %s` brings it back.", "%s: 지웠습니다. `oxios vault trash restore %s`로 되돌릴 수 있습니다."), oneLine(v.Path), v.Trash)
 	default:
 		c.printf(c.t("%s: written.", "%s: 썼습니다."), oneLine(v.Path))
 	}
@@ -136,12 +142,18 @@ func (c *console) vaultAppend() *cobra.Command {
 }
 
 func (c *console) vaultMove() *cobra.Command {
-	return c.withJSON(&cobra.Command{
+	var dry bool
+	cmd := &cobra.Command{
 		Use: "move FROM TO", Short: c.t("Rename or move a note or a folder, and rewrite all links to it", "노트나 폴더를 옮기고 모든 링크를 고칩니다"), Args: c.args(2, 2),
 		RunE: c.linked(func(ctx context.Context, l *link, args []string) error {
+			if dry {
+				return c.printMove(l.Knowledge.MovePreview(ctx, args[0], args[1]))
+			}
 			return c.changedNote(l.Knowledge.Move(ctx, args[0], args[1]))
 		}),
-	})
+	}
+	cmd.Flags().BoolVar(&dry, "dry-run", false, c.t("only say what would be rewritten", "무엇을 고칠지만 보여 줍니다"))
+	return c.withJSON(cmd)
 }
 
 func (c *console) vaultDelete() *cobra.Command {
@@ -192,19 +204,26 @@ func (c *console) vaultFind() *cobra.Command {
 }
 
 func (c *console) vaultBacklinks() *cobra.Command {
-	return c.withJSON(&cobra.Command{
+	var unlinked bool
+	cmd := &cobra.Command{
 		Use: "backlinks NOTE", Short: c.t("Show what links to a note", "노트를 가리키는 링크를 봅니다"), Args: c.args(1, 1),
 		RunE: c.linked(func(ctx context.Context, l *link, args []string) error {
-			all, err := l.Knowledge.Backlinks(ctx, args[0])
+			find, none := l.Knowledge.Backlinks, c.t("Nothing links to it.", "가리키는 링크가 없습니다.")
+			if unlinked {
+				find, none = l.Knowledge.Unlinked, c.t("No other note names it without a link.", "링크 없이 언급한 노트가 없습니다.")
+			}
+			all, err := find(ctx, args[0])
 			if err != nil {
 				return err
 			}
 			head := []string{c.t("NOTE", "노트"), c.t("LINE", "줄"), ""}
-			return list(c, all, c.t("Nothing links to it.", "가리키는 링크가 없습니다."), head, func(b kernel.VaultBacklink) []string {
+			return list(c, all, none, head, func(b kernel.VaultBacklink) []string {
 				return []string{oneLine(b.Path), fmt.Sprint(b.Line), short(b.Text, 90)}
 			})
 		}),
-	})
+	}
+	cmd.Flags().BoolVar(&unlinked, "unlinked", false, c.t("what names it without a link instead", "링크 없이 언급한 곳을 봅니다"))
+	return c.withJSON(cmd)
 }
 
 func (c *console) vaultTasks() *cobra.Command {
@@ -273,7 +292,7 @@ func (c *console) vaultCheck() *cobra.Command {
 }
 
 func (c *console) vaultImport() *cobra.Command {
-	var beside bool
+	var beside, dry bool
 	cmd := &cobra.Command{
 		Use: "import FOLDER", Short: c.t("Copy the notes of a folder, as an Obsidian vault, into yours", "Obsidian 폴더 같은 폴더의 노트를 복사해 옵니다"), Args: c.args(1, 1),
 		Long: c.t("Copies the notes of a folder into yours. Nothing is overwritten and nothing in the folder is changed. To use a folder in\nplace instead, set `oxios config set vault_folder FOLDER`.",
@@ -283,14 +302,18 @@ func (c *console) vaultImport() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := l.Knowledge.Import(ctx, dir, beside)
+			do, done := l.Knowledge.Import, c.t("Copied %d files; %d were here already.", "파일 %d개를 복사했습니다. %d개는 이미 있었습니다.")
+			if dry {
+				do, done = l.Knowledge.ImportPreview, c.t("Would copy %d files; %d are here already.", "파일 %d개를 복사할 예정입니다. %d개는 이미 있습니다.")
+			}
+			r, err := do(ctx, dir, beside)
 			if err != nil {
 				return err
 			}
 			if c.json {
 				return c.writeJSON(r)
 			}
-			c.printf(c.t("Copied %d files; %d were here already.", "파일 %d개를 복사했습니다. %d개는 이미 있었습니다."), r.Copied, r.Same)
+			c.printf(done, r.Copied, r.Same)
 			for _, x := range r.Clashes {
 				c.note(c.t("The name is taken: %s", "이름이 이미 있습니다: %s"), oneLine(x.Path))
 			}
@@ -300,6 +323,7 @@ func (c *console) vaultImport() *cobra.Command {
 			return nil
 		}),
 	}
+	cmd.Flags().BoolVar(&dry, "dry-run", false, c.t("only say what would be copied", "무엇을 복사할지만 보여 줍니다"))
 	cmd.Flags().BoolVar(&beside, "beside", false, c.t("copy what has a taken name under another one", "이름이 겹치는 것은 다른 이름으로 복사합니다"))
 	return c.withJSON(cmd)
 }

@@ -500,6 +500,21 @@ func (a *Exec) Edit(args string) (string, error) {
 // Memory binds remote.MemoryAPI.
 type Memory struct{ b bound }
 
+// Embedding takes [].
+func (a *Memory) Embedding(args string) (string, error) {
+	return a.b.call("memory.embedding", args)
+}
+
+// Reembed takes [].
+func (a *Memory) Reembed(args string) (string, error) {
+	return a.b.call("memory.reembed", args)
+}
+
+// TryEmbedder takes [embedder].
+func (a *Memory) TryEmbedder(args string) (string, error) {
+	return a.b.call("memory.tryEmbedder", args)
+}
+
 // List takes [q].
 func (a *Memory) List(args string) (string, error) {
 	return a.b.call("memory.list", args)
@@ -548,6 +563,26 @@ func (a *Memory) Rebuild(args string) (string, error) {
 // Import takes [all].
 func (a *Memory) Import(args string) (string, error) {
 	return a.b.call("memory.import", args)
+}
+
+// Curate takes [].
+func (a *Memory) Curate(args string) (string, error) {
+	return a.b.call("memory.curate", args)
+}
+
+// Curations takes [limit].
+func (a *Memory) Curations(args string) (string, error) {
+	return a.b.call("memory.curations", args)
+}
+
+// Uncurate takes [id, change].
+func (a *Memory) Uncurate(args string) (string, error) {
+	return a.b.call("memory.uncurate", args)
+}
+
+// Extract takes [session].
+func (a *Memory) Extract(args string) (string, error) {
+	return a.b.call("memory.extract", args)
 }
 
 // Elsewhere takes [text].
@@ -689,6 +724,21 @@ func (a *Knowledge) Backlinks(args string) (string, error) {
 	return a.b.call("knowledge.backlinks", args)
 }
 
+// Unlinked takes [name].
+func (a *Knowledge) Unlinked(args string) (string, error) {
+	return a.b.call("knowledge.unlinked", args)
+}
+
+// Graph takes [q].
+func (a *Knowledge) Graph(args string) (string, error) {
+	return a.b.call("knowledge.graph", args)
+}
+
+// MovePreview takes [from, to].
+func (a *Knowledge) MovePreview(args string) (string, error) {
+	return a.b.call("knowledge.movePreview", args)
+}
+
 // Tags takes [].
 func (a *Knowledge) Tags(args string) (string, error) {
 	return a.b.call("knowledge.tags", args)
@@ -707,6 +757,11 @@ func (a *Knowledge) Check(args string) (string, error) {
 // Import takes [dir, beside].
 func (a *Knowledge) Import(args string) (string, error) {
 	return a.b.call("knowledge.import", args)
+}
+
+// ImportPreview takes [dir, beside].
+func (a *Knowledge) ImportPreview(args string) (string, error) {
+	return a.b.call("knowledge.importPreview", args)
 }
 
 // Write takes [in].
@@ -729,6 +784,11 @@ func (a *Knowledge) Move(args string) (string, error) {
 	return a.b.call("knowledge.move", args)
 }
 
+// Link takes [path, line, to, base].
+func (a *Knowledge) Link(args string) (string, error) {
+	return a.b.call("knowledge.link", args)
+}
+
 // Toggle takes [path, line, base].
 func (a *Knowledge) Toggle(args string) (string, error) {
 	return a.b.call("knowledge.toggle", args)
@@ -742,6 +802,31 @@ func (a *Knowledge) AddTask(args string) (string, error) {
 // Journal takes [date, text].
 func (a *Knowledge) Journal(args string) (string, error) {
 	return a.b.call("knowledge.journal", args)
+}
+
+// History takes [name].
+func (a *Knowledge) History(args string) (string, error) {
+	return a.b.call("knowledge.history", args)
+}
+
+// Version takes [name, id].
+func (a *Knowledge) Version(args string) (string, error) {
+	return a.b.call("knowledge.version", args)
+}
+
+// Trash takes [].
+func (a *Knowledge) Trash(args string) (string, error) {
+	return a.b.call("knowledge.trash", args)
+}
+
+// Restore takes [id].
+func (a *Knowledge) Restore(args string) (string, error) {
+	return a.b.call("knowledge.restore", args)
+}
+
+// Forget takes [ids].
+func (a *Knowledge) Forget(args string) (string, error) {
+	return a.b.call("knowledge.forget", args)
 }
 
 // A2A binds remote.A2AAPI.

@@ -332,6 +332,14 @@ type ExecAPI interface {
 
 // MemoryAPI holds the calls about what agents remember.
 type MemoryAPI interface {
+	// Embedding says which embedder is configured, and how far its vectors have come.
+	Embedding(ctx context.Context) (kernel.MemoryEmbedding, error)
+	// Reembed deletes the vectors of the configured embedder and has them made anew,
+	// in the background. The built-in one has none to make.
+	Reembed(ctx context.Context) (kernel.MemoryEmbedding, error)
+	// TryEmbedder embeds a sentence with a model, "provider/model", whether or not it
+	// is configured. Failures come in the report.
+	TryEmbedder(ctx context.Context, embedder string) (kernel.EmbedderTest, error)
 	// List returns memories. An agent sees those of its conversation's space.
 	List(ctx context.Context, q kernel.MemoryQuery) ([]kernel.Memory, error)
 	// Get returns a memory with its history, by its id or the end of one that
@@ -359,6 +367,19 @@ type MemoryAPI interface {
 	// Import keeps what another program, or another Oxios, remembered: all of it or
 	// nothing. A memory whose id is there already is changed to what came.
 	Import(ctx context.Context, all []kernel.MemoryImport) (kernel.MemoryImported, error)
+	// Curate puts the memories in order now: it merges what is said twice, makes
+	// relative dates exact, lets the newest of the facts about the same hold, and sets
+	// aside what is old and was never of use. It asks no model. It returns the report.
+	Curate(ctx context.Context) (kernel.MemoryCuration, error)
+	// Curations returns the reports, the newest first: 10 by default, at most 100.
+	Curations(ctx context.Context, limit int) ([]kernel.MemoryCuration, error)
+	// Uncurate undoes one change of a report, by its place from 0 on, and returns the
+	// report as it is then. The same change is not made again.
+	Uncurate(ctx context.Context, id string, change int) (kernel.MemoryCuration, error)
+	// Extract looks through a conversation now, whether or not it rests: "" is for
+	// all that have something new. It costs a call of the conversation's own model
+	// for each; the limits hold.
+	Extract(ctx context.Context, session string) ([]kernel.MemoryExtracted, error)
 	// Elsewhere returns the names of other spaces that clearly know something about
 	// a text, three at most: their names alone, never what they know.
 	Elsewhere(ctx context.Context, text string) ([]string, error)
@@ -442,6 +463,14 @@ type KnowledgeAPI interface {
 	Find(ctx context.Context, name string, k int) ([]kernel.VaultHit, error)
 	// Backlinks returns the places that link to a note.
 	Backlinks(ctx context.Context, name string) ([]kernel.VaultBacklink, error)
+	// Unlinked returns places in other notes that name a note without linking to it,
+	// at most 100.
+	Unlinked(ctx context.Context, name string) ([]kernel.VaultBacklink, error)
+	// Graph returns notes and who links to whom: of the whole vault, or around one.
+	Graph(ctx context.Context, q kernel.VaultGraphOf) (kernel.VaultGraph, error)
+	// MovePreview says what [KnowledgeAPI.Move] would do now. It changes nothing, and
+	// fails where that would.
+	MovePreview(ctx context.Context, from string, to string) (kernel.VaultMove, error)
 	// Tags returns all tags and how many notes have each.
 	Tags(ctx context.Context) ([]kernel.VaultTag, error)
 	// Tasks returns the items of checklists.
@@ -453,17 +482,22 @@ type KnowledgeAPI interface {
 	// Nothing is overwritten: a file whose name is taken is left out and named, or
 	// with beside comes in under another name.
 	Import(ctx context.Context, dir string, beside bool) (kernel.VaultImported, error)
+	// ImportPreview says what [KnowledgeAPI.Import] would do now. It changes nothing.
+	ImportPreview(ctx context.Context, dir string, beside bool) (kernel.VaultImported, error)
 	// Write makes a note, or replaces its text. It fails with conflict when the note
 	// is another than the one that the text was made from.
 	Write(ctx context.Context, in kernel.NoteWrite) (kernel.VaultChange, error)
 	// Append adds a text to the end of a note, which is made when it is missing.
 	Append(ctx context.Context, path string, text string) (kernel.VaultChange, error)
 	// Delete takes a note or another file away; base is the hash that the caller
-	// saw, or "" for whatever is there. The history keeps it where there is one.
+	// saw, or "" for whatever is there. The trash keeps it.
 	Delete(ctx context.Context, path string, base string) (kernel.VaultChange, error)
 	// Move renames or moves a note, another file or a folder, and rewrites all links
 	// that lead there: all of it or nothing.
 	Move(ctx context.Context, from string, to string) (kernel.VaultChange, error)
+	// Link makes the first mention of a note in a line of another one a link. line
+	// counts from 1; base is the hash of the note in which it was seen, or "".
+	Link(ctx context.Context, path string, line int, to string, base string) (kernel.VaultChange, error)
 	// Toggle ticks an item of a checklist, or opens it again. line counts from 1;
 	// base is the hash of the note in which it was seen, or "".
 	Toggle(ctx context.Context, path string, line int, base string) (kernel.VaultChange, error)
@@ -472,6 +506,19 @@ type KnowledgeAPI interface {
 	// Journal adds a text to a day's note, which is made from the template when it is
 	// missing. date is YYYY-MM-DD, or "" for today.
 	Journal(ctx context.Context, date string, text string) (kernel.VaultChange, error)
+	// History returns how a note or another file was before, the newest version first.
+	// A note that was deleted is named by its path.
+	History(ctx context.Context, name string) (kernel.VaultHistory, error)
+	// Version returns the text of a version; id may be its first letters.
+	Version(ctx context.Context, name string, id string) (kernel.VaultText, error)
+	// Trash returns what was deleted and can come back, the newest first.
+	Trash(ctx context.Context) ([]kernel.VaultTrashed, error)
+	// Restore puts a file of the trash back where it lay, or under a free name beside
+	// it, which the change says.
+	Restore(ctx context.Context, id string) (kernel.VaultChange, error)
+	// Forget deletes files of the trash for good, by their ids. It says where else
+	// they may still be. What fails leaves the others deleted.
+	Forget(ctx context.Context, ids []string) (kernel.VaultForgotten, error)
 }
 
 // A2AAPI holds the calls about the cards of agents and the messages between
@@ -1036,6 +1083,18 @@ func (remote clientExec) Edit(ctx context.Context, in kernel.EditArgs) (kernel.F
 
 type clientMemory struct{ c *Client }
 
+func (remote clientMemory) Embedding(ctx context.Context) (kernel.MemoryEmbedding, error) {
+	return call[kernel.MemoryEmbedding](ctx, remote.c, "memory.embedding")
+}
+
+func (remote clientMemory) Reembed(ctx context.Context) (kernel.MemoryEmbedding, error) {
+	return call[kernel.MemoryEmbedding](ctx, remote.c, "memory.reembed")
+}
+
+func (remote clientMemory) TryEmbedder(ctx context.Context, embedder string) (kernel.EmbedderTest, error) {
+	return call[kernel.EmbedderTest](ctx, remote.c, "memory.tryEmbedder", embedder)
+}
+
 func (remote clientMemory) List(ctx context.Context, q kernel.MemoryQuery) ([]kernel.Memory, error) {
 	return call[[]kernel.Memory](ctx, remote.c, "memory.list", q)
 }
@@ -1074,6 +1133,22 @@ func (remote clientMemory) Rebuild(ctx context.Context) error {
 
 func (remote clientMemory) Import(ctx context.Context, all []kernel.MemoryImport) (kernel.MemoryImported, error) {
 	return call[kernel.MemoryImported](ctx, remote.c, "memory.import", all)
+}
+
+func (remote clientMemory) Curate(ctx context.Context) (kernel.MemoryCuration, error) {
+	return call[kernel.MemoryCuration](ctx, remote.c, "memory.curate")
+}
+
+func (remote clientMemory) Curations(ctx context.Context, limit int) ([]kernel.MemoryCuration, error) {
+	return call[[]kernel.MemoryCuration](ctx, remote.c, "memory.curations", limit)
+}
+
+func (remote clientMemory) Uncurate(ctx context.Context, id string, change int) (kernel.MemoryCuration, error) {
+	return call[kernel.MemoryCuration](ctx, remote.c, "memory.uncurate", id, change)
+}
+
+func (remote clientMemory) Extract(ctx context.Context, session string) ([]kernel.MemoryExtracted, error) {
+	return call[[]kernel.MemoryExtracted](ctx, remote.c, "memory.extract", session)
 }
 
 func (remote clientMemory) Elsewhere(ctx context.Context, text string) ([]string, error) {
@@ -1186,6 +1261,18 @@ func (remote clientKnowledge) Backlinks(ctx context.Context, name string) ([]ker
 	return call[[]kernel.VaultBacklink](ctx, remote.c, "knowledge.backlinks", name)
 }
 
+func (remote clientKnowledge) Unlinked(ctx context.Context, name string) ([]kernel.VaultBacklink, error) {
+	return call[[]kernel.VaultBacklink](ctx, remote.c, "knowledge.unlinked", name)
+}
+
+func (remote clientKnowledge) Graph(ctx context.Context, q kernel.VaultGraphOf) (kernel.VaultGraph, error) {
+	return call[kernel.VaultGraph](ctx, remote.c, "knowledge.graph", q)
+}
+
+func (remote clientKnowledge) MovePreview(ctx context.Context, from string, to string) (kernel.VaultMove, error) {
+	return call[kernel.VaultMove](ctx, remote.c, "knowledge.movePreview", from, to)
+}
+
 func (remote clientKnowledge) Tags(ctx context.Context) ([]kernel.VaultTag, error) {
 	return call[[]kernel.VaultTag](ctx, remote.c, "knowledge.tags")
 }
@@ -1200,6 +1287,10 @@ func (remote clientKnowledge) Check(ctx context.Context) ([]kernel.VaultIssue, e
 
 func (remote clientKnowledge) Import(ctx context.Context, dir string, beside bool) (kernel.VaultImported, error) {
 	return call[kernel.VaultImported](ctx, remote.c, "knowledge.import", dir, beside)
+}
+
+func (remote clientKnowledge) ImportPreview(ctx context.Context, dir string, beside bool) (kernel.VaultImported, error) {
+	return call[kernel.VaultImported](ctx, remote.c, "knowledge.importPreview", dir, beside)
 }
 
 func (remote clientKnowledge) Write(ctx context.Context, in kernel.NoteWrite) (kernel.VaultChange, error) {
@@ -1218,6 +1309,10 @@ func (remote clientKnowledge) Move(ctx context.Context, from string, to string) 
 	return call[kernel.VaultChange](ctx, remote.c, "knowledge.move", from, to)
 }
 
+func (remote clientKnowledge) Link(ctx context.Context, path string, line int, to string, base string) (kernel.VaultChange, error) {
+	return call[kernel.VaultChange](ctx, remote.c, "knowledge.link", path, line, to, base)
+}
+
 func (remote clientKnowledge) Toggle(ctx context.Context, path string, line int, base string) (kernel.VaultChange, error) {
 	return call[kernel.VaultChange](ctx, remote.c, "knowledge.toggle", path, line, base)
 }
@@ -1228,6 +1323,26 @@ func (remote clientKnowledge) AddTask(ctx context.Context, path string, text str
 
 func (remote clientKnowledge) Journal(ctx context.Context, date string, text string) (kernel.VaultChange, error) {
 	return call[kernel.VaultChange](ctx, remote.c, "knowledge.journal", date, text)
+}
+
+func (remote clientKnowledge) History(ctx context.Context, name string) (kernel.VaultHistory, error) {
+	return call[kernel.VaultHistory](ctx, remote.c, "knowledge.history", name)
+}
+
+func (remote clientKnowledge) Version(ctx context.Context, name string, id string) (kernel.VaultText, error) {
+	return call[kernel.VaultText](ctx, remote.c, "knowledge.version", name, id)
+}
+
+func (remote clientKnowledge) Trash(ctx context.Context) ([]kernel.VaultTrashed, error) {
+	return call[[]kernel.VaultTrashed](ctx, remote.c, "knowledge.trash")
+}
+
+func (remote clientKnowledge) Restore(ctx context.Context, id string) (kernel.VaultChange, error) {
+	return call[kernel.VaultChange](ctx, remote.c, "knowledge.restore", id)
+}
+
+func (remote clientKnowledge) Forget(ctx context.Context, ids []string) (kernel.VaultForgotten, error) {
+	return call[kernel.VaultForgotten](ctx, remote.c, "knowledge.forget", ids)
 }
 
 type clientA2A struct{ c *Client }
@@ -2054,6 +2169,25 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 		}
 		return h.Exec.Edit(ctx, a0)
 	},
+	"memory.embedding": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Memory.Embedding(ctx)
+	},
+	"memory.reembed": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Memory.Reembed(ctx)
+	},
+	"memory.tryEmbedder": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Memory.TryEmbedder(ctx, a0)
+	},
 	"memory.list": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 kernel.MemoryQuery
 		if err := decode(args, &a0); err != nil {
@@ -2122,6 +2256,34 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Memory.Import(ctx, a0)
+	},
+	"memory.curate": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Memory.Curate(ctx)
+	},
+	"memory.curations": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 int
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Memory.Curations(ctx, a0)
+	},
+	"memory.uncurate": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 int
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Memory.Uncurate(ctx, a0, a1)
+	},
+	"memory.extract": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Memory.Extract(ctx, a0)
 	},
 	"memory.elsewhere": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 string
@@ -2310,6 +2472,28 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 		}
 		return h.Knowledge.Backlinks(ctx, a0)
 	},
+	"knowledge.unlinked": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Unlinked(ctx, a0)
+	},
+	"knowledge.graph": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.VaultGraphOf
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Graph(ctx, a0)
+	},
+	"knowledge.movePreview": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.MovePreview(ctx, a0, a1)
+	},
 	"knowledge.tags": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {
 			return nil, err
@@ -2336,6 +2520,14 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Knowledge.Import(ctx, a0, a1)
+	},
+	"knowledge.importPreview": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 bool
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.ImportPreview(ctx, a0, a1)
 	},
 	"knowledge.write": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 kernel.NoteWrite
@@ -2368,6 +2560,16 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 		}
 		return h.Knowledge.Move(ctx, a0, a1)
 	},
+	"knowledge.link": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 int
+		var a2 string
+		var a3 string
+		if err := decode(args, &a0, &a1, &a2, &a3); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Link(ctx, a0, a1, a2, a3)
+	},
 	"knowledge.toggle": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 string
 		var a1 int
@@ -2392,6 +2594,41 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Knowledge.Journal(ctx, a0, a1)
+	},
+	"knowledge.history": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.History(ctx, a0)
+	},
+	"knowledge.version": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Version(ctx, a0, a1)
+	},
+	"knowledge.trash": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Trash(ctx)
+	},
+	"knowledge.restore": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Restore(ctx, a0)
+	},
+	"knowledge.forget": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 []string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Forget(ctx, a0)
 	},
 	"a2a.cards": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 kernel.CardQuery

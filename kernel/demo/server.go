@@ -36,6 +36,9 @@ type Server struct {
 	served   int
 	counted  Counted
 	used     map[*Turn]int
+
+	embedDim   int
+	embedFails *EmbedFault
 }
 
 // RecordedRequest is one request as it came, for tests.
@@ -53,7 +56,7 @@ type RecordedRequest struct {
 // New returns a server that plays the scenarios; the first that fits wins. It
 // panics on a scenario that [Parse] would refuse.
 func New(scenarios ...Scenario) *Server {
-	s := &Server{used: map[*Turn]int{}}
+	s := &Server{used: map[*Turn]int{}, embedDim: embedDim}
 	for _, sc := range scenarios {
 		sc.Turns = slices.Clone(sc.Turns) // times counts by address
 		script, err := compile(sc)
@@ -123,7 +126,8 @@ func (s *Server) record(r *http.Request, body []byte) (note func(func(*RecordedR
 	}
 }
 
-// ServeHTTP answers /v1/models and /v1/chat/completions, also without /v1.
+// ServeHTTP answers /v1/models, /v1/chat/completions and /v1/embeddings, also
+// without /v1.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 	if err != nil {
@@ -144,7 +148,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.listModels(w)
 	case path == "/chat/completions" && r.Method == http.MethodPost:
 		s.complete(w, r, body, note)
-	case path == "/models" || path == "/chat/completions":
+	case path == "/embeddings" && r.Method == http.MethodPost:
+		s.embed(w, body)
+	case path == "/models" || path == "/chat/completions" || path == "/embeddings":
 		refuse(w, http.StatusMethodNotAllowed, "invalid_request_error", "", "This method is not allowed here.")
 	default:
 		refuse(w, http.StatusNotFound, "invalid_request_error", "unknown_url", "Unknown request URL: "+r.Method+" "+r.URL.Path)

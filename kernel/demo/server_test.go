@@ -43,7 +43,7 @@ func TestModelsAndErrorsSpeakOpenAI(t *testing.T) {
 		{"POST", "/v1/chat/completions", "secret", `{`, 400, "not the JSON"},
 		{"POST", "/v1/chat/completions", "secret", `{"model":"oxios-demo"}`, 400, "must not be empty"},
 		{"GET", "/v1/chat/completions", "secret", "", 405, "not allowed"},
-		{"POST", "/v1/embeddings", "secret", "{}", 404, "Unknown request URL"},
+		{"POST", "/v1/images", "secret", "{}", 404, "Unknown request URL"},
 	} {
 		if status, body := get(tt.method, tt.path, tt.key, tt.body); status != tt.status || !strings.Contains(body, tt.says) {
 			t.Errorf("%s %s: got %d %s, want %d with %q", tt.method, tt.path, status, body, tt.status, tt.says)

@@ -16,38 +16,39 @@ import (
 // "stream" events are kept for a short while only and are the first that a
 // slow reader misses; everything else is kept much longer.
 const (
-	RunCreated     = "run.created"     // store.Run: forked, not yet started
-	RunStarted     = "run.started"     // store.Run
-	RunState       = "run.state"       // store.Run: waits, goes on, pauses
-	RunEnded       = "run.ended"       // store.Run: done, failed, stopped or interrupted
-	RunText        = "run.text"        // Text, stream
-	RunReasoning   = "run.reasoning"   // Text, stream
-	RunTool        = "run.tool"        // Text: the name of a tool call that the model begins to write, stream
-	RunRetry       = "run.retry"       // Text: why what came so far is void, stream
-	RunModel       = "run.model"       // Text: which model answers in place of another one, and why
-	StepChanged    = "step"            // kernel.StepView
-	MessageAdded   = "message"         // store.Message
-	ApprovalChange = "approval"        // security.Approval
-	QueueChanged   = "queue"           // []store.Queued of the session
-	SessionChanged = "session"         // store.Session
-	SessionDeleted = "session.deleted" // Text: the id
-	ChangeMade     = "change"          // kernel.ChangeSummary
-	UndoChanged    = "undo"            // kernel.UndoState: something of the run was undone or redone
-	VaultChanged   = "vault"           // []string: the paths in the vault that came, changed or went
-	MemoryChanged  = "memory"          // no data: what is remembered is other than it was, so read it anew
-	SpaceChanged   = "space"           // no data: the spaces, or what is proposed of them, are other than they were, so read them anew
-	InboxChanged   = "inbox"           // no data: the inbox is other than it was, so read it anew
-	StatusChanged  = "status"          // kernel.Status
-	ConfigChanged  = "config"          // kernel.ConfigView
-	Restored       = "restored"        // kernel.RestoreReport: a backup came in, so lists must be read anew
-	ProviderChange = "provider"        // kernel.Provider
-	JobChanged     = "job"             // kernel.Job
-	SeedChanged    = "seed"            // kernel.SeedInfo: a version was frozen, evaluated or given up
-	GroupCreated   = "group.created"   // string: the version of a seed on whose parts agents begin to work
-	GroupMember    = "group.member"    // store.Run: an agent of such a group has ended
-	AgentMessage   = "agent.message"   // a2a.Message: sent, read, answered or returned
-	Problem        = "problem"         // sys.Error: something that a person should know
-	Gap            = "gap"             // Missed: this reader lost that many events
+	RunCreated       = "run.created"     // store.Run: forked, not yet started
+	RunStarted       = "run.started"     // store.Run
+	RunState         = "run.state"       // store.Run: waits, goes on, pauses
+	RunEnded         = "run.ended"       // store.Run: done, failed, stopped or interrupted
+	RunText          = "run.text"        // Text, stream
+	RunReasoning     = "run.reasoning"   // Text, stream
+	RunTool          = "run.tool"        // Text: the name of a tool call that the model begins to write, stream
+	RunRetry         = "run.retry"       // Text: why what came so far is void, stream
+	RunModel         = "run.model"       // Text: which model answers in place of another one, and why
+	StepChanged      = "step"            // kernel.StepView
+	MessageAdded     = "message"         // store.Message
+	ApprovalChange   = "approval"        // security.Approval
+	QueueChanged     = "queue"           // []store.Queued of the session
+	SessionChanged   = "session"         // store.Session
+	SessionDeleted   = "session.deleted" // Text: the id
+	ChangeMade       = "change"          // kernel.ChangeSummary
+	UndoChanged      = "undo"            // kernel.UndoState: something of the run was undone or redone
+	VaultChanged     = "vault"           // []string: the paths in the vault that came, changed or went
+	MemoryChanged    = "memory"          // no data: what is remembered is other than it was, so read it anew
+	EmbeddingChanged = "embedding"       // kernel.MemoryEmbedding: vectors were made, or cannot be
+	SpaceChanged     = "space"           // no data: the spaces, or what is proposed of them, are other than they were, so read them anew
+	InboxChanged     = "inbox"           // no data: the inbox is other than it was, so read it anew
+	StatusChanged    = "status"          // kernel.Status
+	ConfigChanged    = "config"          // kernel.ConfigView
+	Restored         = "restored"        // kernel.RestoreReport: a backup came in, so lists must be read anew
+	ProviderChange   = "provider"        // kernel.Provider
+	JobChanged       = "job"             // kernel.Job
+	SeedChanged      = "seed"            // kernel.SeedInfo: a version was frozen, evaluated or given up
+	GroupCreated     = "group.created"   // string: the version of a seed on whose parts agents begin to work
+	GroupMember      = "group.member"    // store.Run: an agent of such a group has ended
+	AgentMessage     = "agent.message"   // a2a.Message: sent, read, answered or returned
+	Problem          = "problem"         // sys.Error: something that a person should know
+	Gap              = "gap"             // Missed: this reader lost that many events
 )
 
 // Event is one thing that happened.

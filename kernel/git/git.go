@@ -10,6 +10,7 @@
 //	commit.go   from changed files to a commit that is durable
 //	tree.go     folders as objects; object.go: objects as files
 //	ref.go      names of commits, and git's locks
+//	version.go  how a file was before
 //	index.go    what git's own status goes by; index_file.go: its format
 package git
 

@@ -67,8 +67,11 @@ func (v *Vault) Check(ctx context.Context) ([]Issue, error) {
 		case f.large:
 			add(IssueLarge, p, 0, "", sys.Say("It has %d MB; a note over %d MB is neither read nor searched.", f.size/mega, maxNote/mega))
 		}
-		if f.fault != "" {
-			add(IssueFrontmatter, p, 1, "", sys.Say("The frontmatter cannot be read: %s", f.fault))
+		if f.fault.EN != "" {
+			add(IssueFrontmatter, p, 1, "", sys.Words{
+				EN: sys.Say("The frontmatter cannot be read: %s", f.fault.EN).EN,
+				KO: sys.Say("The frontmatter cannot be read: %s", f.fault.In(true)).KO,
+			})
 		}
 	}
 	for _, same := range clash {

@@ -117,6 +117,21 @@ func errImport(dir string, err error) error {
 		WithHint("Name a folder outside the vault that Oxios may read.")
 }
 
+func errTrash(err error) error {
+	return sys.Errorf(codeOf(err), "The trash of the vault cannot be used: %w. Nothing was changed.", err).
+		WithHint("Look at the permissions of trash/ in the home, and at the space on the disk.")
+}
+
+func errNoTrash() error {
+	return sys.Errorf(sys.CodeNotFound, "That file is not in the trash any more. Nothing was changed.").
+		WithHint("Look at the trash again: it may have been restored or deleted for good.")
+}
+
+func errMention(path string, line int) error {
+	return sys.Errorf(sys.CodeConflict, "Line %d of %s does not name the note any more. Nothing was changed.", line, path).
+		WithHint("Look at the mentions again: the lines may have moved.")
+}
+
 func errRead(path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

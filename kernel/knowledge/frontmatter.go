@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+
+	"oxios/kernel/sys"
 )
 
 // maxFrontmatter bounds what is given to the YAML parser, in bytes. Aliases of
@@ -49,38 +51,58 @@ func unclosed(text string) bool {
 }
 
 // parseFrontmatter returns the values of a note's frontmatter, and what is wrong
-// with it as a sentence part in English, "" where nothing is.
-func parseFrontmatter(text string) (values map[string]any, fault string) {
+// with it as a sentence, empty where nothing is.
+func parseFrontmatter(text string) (values map[string]any, fault sys.Words) {
 	block, rest := frontmatterOf(text)
 	if rest == 0 {
 		if unclosed(text) {
-			return nil, "It begins with --- and no other --- ends it."
+			return nil, sys.Say("It begins with --- and no other --- ends it.")
 		}
-		return nil, ""
+		return nil, sys.Words{}
 	}
 	if values, ok := simpleFrontmatter(block); ok {
-		return values, ""
+		return values, sys.Words{}
 	}
 	return yamlFrontmatter(block)
 }
 
-func yamlFrontmatter(block string) (values map[string]any, fault string) {
+func yamlFrontmatter(block string) (values map[string]any, fault sys.Words) {
 	if len(block) > maxFrontmatter {
-		return nil, fmt.Sprintf("It has %d KB; %d KB are read.", len(block)>>10, maxFrontmatter>>10)
+		return nil, sys.Say("It has %d KB; %d KB are read.", len(block)>>10, maxFrontmatter>>10)
 	}
 	if strings.Count(block, "*") > maxYAMLAliases && strings.Contains(block, "&") {
-		return nil, "It refers to itself too often."
+		return nil, sys.Say("It refers to itself too often.")
 	}
 	defer func() {
 		if p := recover(); p != nil { // the parser's own fault; the note stays readable
-			values, fault = nil, "It is not YAML that can be read."
+			values, fault = nil, sys.Say("It is not YAML that can be read.")
 		}
 	}()
 	if err := yaml.Unmarshal([]byte(strings.ReplaceAll(block, "\r\n", "\n")), &values); err != nil {
 		first, _, _ := strings.Cut(yaml.FormatError(err, false, false), "\n")
-		return nil, first
+		return nil, yamlFault(first)
 	}
-	return values, ""
+	return values, sys.Words{}
+}
+
+// yamlFault says what the parser found, as far as it is one of the things that
+// happen to people: "[2:7] sequence end token ']' not found".
+func yamlFault(said string) sys.Words {
+	var line, column int
+	if n, err := fmt.Sscanf(said, "[%d:%d]", &line, &column); err != nil || n != 2 {
+		return sys.Say("It is not YAML that can be read.")
+	}
+	_, what, _ := strings.Cut(said, "] ")
+	line++ // the first one is ---
+	switch {
+	case strings.Contains(what, "token") && strings.Contains(what, "not found"), strings.Contains(what, "could not find end character"):
+		return sys.Say("Line %d: a bracket or a quotation mark is opened and not closed.", line)
+	case strings.Contains(what, "already defined"):
+		return sys.Say("Line %d: a name stands there twice.", line)
+	case strings.Contains(what, "\t"):
+		return sys.Say("Line %d: a tab stands where YAML wants spaces.", line)
+	}
+	return sys.Say("Line %d: it is not YAML from character %d on.", line, column)
 }
 
 // simpleFrontmatter reads what nearly all notes have: keys with a plain word, or

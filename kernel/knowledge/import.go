@@ -40,7 +40,8 @@ type Left struct {
 // Imported says what an import did, in files.
 type Imported struct {
 	Copied  int     `json:"copied"`
-	Same    int     `json:"same"` // that were there already, byte for byte
+	Bytes   int64   `json:"bytes"` // of what was copied
+	Same    int     `json:"same"`  // that were there already, byte for byte
 	Clashes []Clash `json:"clashes,omitempty"`
 	Left    []Left  `json:"left,omitempty"`
 }
@@ -49,6 +50,15 @@ type Imported struct {
 // the same paths. Nothing is overwritten, and nothing in the folder is changed;
 // hidden files stay behind. What came in before ctx ends, stays.
 func (v *Vault) Import(ctx context.Context, dir string, mode ImportMode) (Imported, error) {
+	return v.takeIn(ctx, dir, mode, true)
+}
+
+// ImportPreview says what [Vault.Import] would do now. It changes nothing.
+func (v *Vault) ImportPreview(ctx context.Context, dir string, mode ImportMode) (Imported, error) {
+	return v.takeIn(ctx, dir, mode, false)
+}
+
+func (v *Vault) takeIn(ctx context.Context, dir string, mode ImportMode, copies bool) (Imported, error) {
 	var out Imported
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -102,16 +112,19 @@ func (v *Vault) Import(ctx context.Context, dir string, mode ImportMode) (Import
 			out.Left = append(out.Left, Left{p, sys.Say("It is a symbolic link, a pipe or a device.")})
 			return nil
 		}
-		return h.takeOver(from, p, mode, taken, &out)
+		return h.takeOver(from, p, mode, copies, taken, &out)
 	})
+	if !copies {
+		return out, err
+	}
 	if _, scan := v.Rescan(context.WithoutCancel(ctx)); err == nil {
 		err = scan
 	}
 	return out, err
 }
 
-// takeOver copies one file.
-func (h *hand) takeOver(from *os.Root, name string, mode ImportMode, taken map[string]string, out *Imported) error {
+// takeOver copies one file, or says what would become of it.
+func (h *hand) takeOver(from *os.Root, name string, mode ImportMode, copies bool, taken map[string]string, out *Imported) error {
 	p, err := clean(norm.NFC.String(name))
 	if err != nil {
 		message, _ := sys.AsError(err).Words()
@@ -142,7 +155,7 @@ func (h *hand) takeOver(from *os.Root, name string, mode ImportMode, taken map[s
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err == nil {
+	if err == nil && copies {
 		err = h.copyIn(f, p, info, false)
 	}
 	if err != nil {
@@ -150,6 +163,7 @@ func (h *hand) takeOver(from *os.Root, name string, mode ImportMode, taken map[s
 	}
 	taken[fold(p)] = p
 	out.Copied++
+	out.Bytes += info.Size()
 	return nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
+
+	"oxios/kernel/sys"
 )
 
 // file is what is known of one file of the vault. A note that changes gets a new
@@ -20,13 +22,14 @@ type file struct {
 	large      bool // a note over maxNote: only its name is known
 	hash       [32]byte
 
-	title, encoding, fault string
-	aliases, tags          []string
-	headings               []Heading
-	links                  []indexedLink
-	tasks                  []Task
-	names                  []string // what Switch compares: folded title, name, aliases, path
-	lowTags                []string // the tags, folded
+	title, encoding string
+	fault           sys.Words // of the frontmatter
+	aliases, tags   []string
+	headings        []Heading
+	links           []indexedLink
+	tasks           []Task
+	names           []string // what Switch compares: folded title, name, aliases, path
+	lowTags         []string // the tags, folded
 
 	doc  uint32 // its number in the postings
 	seen uint32 // the walk that met it last

@@ -16,7 +16,7 @@ import (
 // a fault in it, or another format, means that the notes are read again.
 const (
 	indexName   = "index"
-	indexFormat = "oxios-vault-index-1"
+	indexFormat = "oxios-vault-index-2"
 )
 
 // save writes the index down when it changed. It is not flushed: a power cut may
@@ -232,7 +232,8 @@ func (e *encoder) file(f *file) {
 	e.b = append(e.b, f.hash[:]...)
 	e.text(f.title)
 	e.text(f.encoding)
-	e.text(f.fault)
+	e.text(f.fault.EN)
+	e.text(f.fault.KO)
 	e.texts(f.aliases)
 	e.texts(f.tags)
 	e.num(len(f.headings))
@@ -282,7 +283,7 @@ func (d *decoder) file() *file {
 		return f
 	}
 	d.b = d.b[copy(f.hash[:], d.b):]
-	f.title, f.encoding, f.fault, f.aliases, f.tags = d.text(), d.text(), d.text(), d.texts(), d.texts()
+	f.title, f.encoding, f.fault.EN, f.fault.KO, f.aliases, f.tags = d.text(), d.text(), d.text(), d.text(), d.texts(), d.texts()
 	if n := d.count(); n > 0 {
 		f.headings = make([]Heading, n)
 		for i := range f.headings {

@@ -43,7 +43,7 @@ func TestSavedIndexKnowsWhatTheFirstDid(t *testing.T) {
 		add(v.Tasks(t.Context(), TaskFilter{}))
 		add(v.Tree(t.Context()))
 		add(v.Check(t.Context()))
-		add(v.Graph(t.Context()))
+		add(v.Graph(t.Context(), GraphQuery{}))
 		return out
 	}
 	for _, p := range []string{"a.md", "b.md", "c/pic.png", "bad.md"} {
@@ -167,7 +167,7 @@ func TestVanishedFolderIsSaidAndComesBack(t *testing.T) {
 		"Backlinks": func() error { _, err := v.Backlinks(ctx, "b.md"); return err },
 		"Rescan":    func() error { _, err := v.Rescan(ctx); return err },
 		"Check":     func() error { _, err := v.Check(ctx); return err },
-		"Graph":     func() error { _, err := v.Graph(ctx); return err },
+		"Graph":     func() error { _, err := v.Graph(ctx, GraphQuery{}); return err },
 		"Tags":      func() error { _, err := v.Tags(ctx); return err },
 		"Tasks":     func() error { _, err := v.Tasks(ctx, TaskFilter{}); return err },
 		"PlanWrite": func() error { _, err := v.PlanWrite(ctx, "n", "x", "", WriteOptions{}); return err },

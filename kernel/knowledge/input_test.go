@@ -94,7 +94,7 @@ func TestBrokenFrontmatterIsNamedAndTheNoteWorks(t *testing.T) {
 	})
 	for p, bad := range map[string]bool{"a": true, "b": true, "c": true, "bomb": true, "fine": false, "rule": false} {
 		n := read(t, v, p)
-		if (n.FrontmatterError != "") != bad {
+		if (n.FrontmatterError.EN != "") != bad || (n.FrontmatterError.KO != "") != bad {
 			t.Errorf("%s: got fault %q", p, n.FrontmatterError)
 		}
 		plan, err := v.PlanAppend(t.Context(), p, "more")
@@ -130,7 +130,7 @@ func TestSimpleFrontmatterReadsAsYAMLDoes(t *testing.T) {
 			continue
 		}
 		slow, fault := yamlFrontmatter(block)
-		if fault != "" || !sameValues(fast, slow) {
+		if fault.EN != "" || !sameValues(fast, slow) {
 			t.Errorf("%q: got %#v, YAML says %#v %s", block, fast, slow, fault)
 		}
 	}

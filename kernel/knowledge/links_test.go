@@ -2,7 +2,10 @@ package knowledge
 
 import (
 	"reflect"
+	"strings"
 	"testing"
+
+	"oxios/kernel/sys"
 )
 
 func TestBacklinksFollowEveryChange(t *testing.T) {
@@ -33,13 +36,61 @@ func TestBacklinksFollowEveryChange(t *testing.T) {
 func TestGraphHasEachLinkOnce(t *testing.T) {
 	t.Parallel()
 	v := setup(t, map[string]string{"a.md": "[[b]] [[b]] ![[pic.png]] [[none]]", "b.md": "[[a]]", "c.md": "", "pic.png": "", "other.png": ""})
-	g, err := v.Graph(t.Context())
+	g, err := v.Graph(t.Context(), GraphQuery{})
 	want := Graph{
-		Nodes: []Node{{Path: "a.md", Title: "a", Links: 1}, {Path: "b.md", Title: "b", Links: 1}, {Path: "c.md", Title: "c"}, {Path: "pic.png", Title: "pic.png", Links: 1}},
-		Edges: []Edge{{0, 1}, {0, 3}, {1, 0}},
+		Nodes: []Node{{Path: "a.md", Title: "a", Links: 1}, {Path: "b.md", Title: "b", Links: 1}, {Path: "c.md", Title: "c"}, {Path: "pic.png", Title: "pic.png", Links: 1}, {Path: "none", Title: "none", Links: 1, Missing: true}},
+		Edges: []Edge{{0, 1}, {0, 3}, {0, 4}, {1, 0}},
 	}
 	if err != nil || !reflect.DeepEqual(g, want) {
 		t.Errorf("got %+v, %v, want %+v", g, err, want)
+	}
+}
+
+func TestGraphAroundANoteIsWhatIsNearToIt(t *testing.T) {
+	t.Parallel()
+	v := setup(t, map[string]string{"a.md": "[[b]]", "b.md": "[[c]] [[c]]", "c.md": "[[d]] [[a]] [[none]]", "d.md": "[[e]]", "e.md": "", "far.md": "[[e]]"})
+	for _, c := range []struct {
+		q     GraphQuery
+		nodes string
+		edges int
+		left  int
+	}{
+		{GraphQuery{Path: "b"}, "a.md b.md c.md", 3, 0},
+		{GraphQuery{Path: "b.md", Depth: 2}, "a.md b.md c.md d.md none", 5, 0},
+		{GraphQuery{Path: "b", Depth: 2, Most: 3}, "a.md b.md c.md", 3, 2},
+		{GraphQuery{Most: 1}, "c.md", 0, 6},
+	} {
+		g, err := v.Graph(t.Context(), c.q)
+		names := ""
+		for _, n := range g.Nodes {
+			names += " " + n.Path
+		}
+		if err != nil || strings.TrimSpace(names) != c.nodes || len(g.Edges) != c.edges || g.Left != c.left {
+			t.Errorf("%+v: got %+v, %v", c.q, g, err)
+		}
+	}
+	if _, err := v.Graph(t.Context(), GraphQuery{Path: "none"}); sys.CodeOf(err) != sys.CodeNotFound {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestMentionBecomesALinkThatKeepsItsWords(t *testing.T) {
+	t.Parallel()
+	v := setup(t, map[string]string{"sub/Moon Base.md": "", "Moon Base.md": "", "지구.md": "", "a.md": "one\n`moon base` and Moon base here\n지구는 둥글다\n"})
+	plan, err := v.PlanLink(t.Context(), "a", 2, "sub/Moon Base.md", "")
+	apply(t, v, plan, err)
+	plan, err = v.PlanLink(t.Context(), "a", 3, "지구", "")
+	apply(t, v, plan, err)
+	if got, want := onDiskText(t, v, "a.md"), "one\n`moon base` and [[sub/Moon Base|Moon base]] here\n[[지구]]는 둥글다\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for line, to := range map[int]string{1: "지구", 3: "지구"} {
+		if _, err := v.PlanLink(t.Context(), "a", line, to, ""); sys.CodeOf(err) != sys.CodeConflict {
+			t.Errorf("line %d: got %v", line, err)
+		}
+	}
+	if _, err := v.PlanLink(t.Context(), "a", 2, "지구", "0123"); sys.CodeOf(err) != sys.CodeConflict {
+		t.Errorf("got %v", err)
 	}
 }
 

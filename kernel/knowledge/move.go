@@ -212,7 +212,7 @@ func (v *Vault) rewrite(m *moving, f *file) (step Step, links int, note *sys.Wor
 	}
 	v.mu.RUnlock()
 	out.WriteString(whole[last:])
-	return Step{Kind: StepWrite, Path: at, Before: raw, After: []byte(out.String()), BaseHash: hashOf(raw)}, links, nil, nil
+	return Step{Kind: StepWrite, Path: at, Before: raw, After: []byte(out.String()), BaseHash: hashOf(raw), Links: links}, links, nil, nil
 }
 
 // changes returns what a link in the note at from has to be called afterwards, as

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/zeebo/blake3"
+
+	"oxios/kernel/sys"
 )
 
 // Note is one note as it stands in its file.
@@ -24,8 +26,8 @@ type Note struct {
 	Modified time.Time `json:"modified"`
 
 	Frontmatter      map[string]any `json:"frontmatter,omitempty"`
-	FrontmatterError string         `json:"frontmatter_error,omitempty"` // what is wrong with it; the note can be read and edited
-	Tags             []string       `json:"tags,omitempty"`              // of frontmatter and text, without #
+	FrontmatterError sys.Words      `json:"frontmatter_error,omitzero"` // what is wrong with it; the note can be read and edited
+	Tags             []string       `json:"tags,omitempty"`             // of frontmatter and text, without #
 	Aliases          []string       `json:"aliases,omitempty"`
 	Headings         []Heading      `json:"headings,omitempty"`
 	Links            []Link         `json:"links,omitempty"`
@@ -33,6 +35,15 @@ type Note struct {
 	Words            int            `json:"words"`
 	Encoding         string         `json:"encoding"` // "UTF-8"; any other is shown and cannot be changed
 	Provenance       *Provenance    `json:"provenance,omitempty"`
+}
+
+// Text returns the bytes of a file as a note shows them, and how they are written.
+func Text(raw []byte) (text, encoding string) {
+	plain, encoding, _ := decode(raw)
+	if onlyCRLF(plain) {
+		plain = bytes.ReplaceAll(plain, []byte("\r\n"), []byte("\n"))
+	}
+	return string(plain), encoding
 }
 
 // Read returns a note. An alias or a name without its folder is no path: see
@@ -49,11 +60,8 @@ func (v *Vault) Read(ctx context.Context, name string) (Note, error) {
 	if err != nil {
 		return Note{}, err
 	}
-	text, encoding, _ := decode(raw)
-	if onlyCRLF(text) {
-		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
-	}
-	n := Note{Path: p, Text: string(text), Hash: hashOf(raw), Modified: info.ModTime(), Encoding: encoding, Words: len(bytes.Fields(text))}
+	text, encoding := Text(raw)
+	n := Note{Path: p, Text: text, Hash: hashOf(raw), Modified: info.ModTime(), Encoding: encoding, Words: len(strings.Fields(text))}
 	f := factsOf(p, n.Text)
 	n.Title, n.Tags, n.Aliases, n.Headings, n.Tasks = f.title, f.tags, f.aliases, f.headings, f.tasks
 	n.Links, n.Frontmatter, n.FrontmatterError, n.Provenance = f.links, f.frontmatter, f.fault, provenanceOf(f.frontmatter)
@@ -73,7 +81,7 @@ type facts struct {
 	title       string
 	aliases     []string
 	frontmatter map[string]any
-	fault       string
+	fault       sys.Words
 }
 
 func factsOf(p, text string) facts {
@@ -156,4 +164,14 @@ func readIn(root *os.Root, p string, limit int64) ([]byte, fs.FileInfo, error) {
 func hashOf(raw []byte) string {
 	sum := blake3.Sum256(raw)
 	return hex.EncodeToString(sum[:])
+}
+
+// Bytes returns what stands in a file, of at most 50 MB.
+func (v *Vault) Bytes(name string) ([]byte, error) {
+	p, err := clean(name)
+	if err != nil {
+		return nil, err
+	}
+	raw, _, err := v.bytes(p, maxFile)
+	return raw, err
 }

@@ -29,6 +29,7 @@ type Step struct {
 	Before   []byte   `json:"before,omitempty"`    // the bytes of the file; nil for one that is new or moved
 	After    []byte   `json:"after,omitempty"`     // of a write
 	BaseHash string   `json:"base_hash,omitempty"` // of the bytes that the step was planned on; "" for a new file and for a folder
+	Links    int      `json:"links,omitempty"`     // that a write rewrites
 }
 
 // Plan is a change that was thought through and not yet made. Its steps are made

@@ -3,6 +3,7 @@ package knowledge
 import (
 	"cmp"
 	"context"
+	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -24,13 +25,9 @@ func (v *Vault) Unlinked(ctx context.Context, name string) ([]Backlink, error) {
 	}
 	v.mu.RLock()
 	target := v.ix.files[p]
-	var names []string
+	names := mentionedAs(target)
 	found := map[*file]bool{}
-	for _, n := range target.names {
-		if strings.Contains(n, "/") || utf8.RuneCountInString(n) < 2 {
-			continue
-		}
-		names = append(names, n)
+	for _, n := range names {
 		for _, s := range v.ix.score(parse(`"` + n + `"`)) {
 			if s.file != target {
 				found[s.file] = true
@@ -45,8 +42,15 @@ func (v *Vault) Unlinked(ctx context.Context, name string) ([]Backlink, error) {
 			return nil, err
 		}
 		body, low := v.text(f)
-		if len(body) == len(low) {
-			out = append(out, mentions(f, body, low, names)...)
+		if len(body) != len(low) {
+			continue
+		}
+		lines := map[int]bool{}
+		for _, m := range mentions(body, low, names) {
+			if line := 1 + strings.Count(body[:m[0]], "\n"); !lines[line] {
+				lines[line] = true
+				out = append(out, Backlink{f.path, f.title, line, lineAt(body, m[0])})
+			}
 		}
 	}
 	slices.SortFunc(out, func(a, b Backlink) int {
@@ -55,8 +59,18 @@ func (v *Vault) Unlinked(ctx context.Context, name string) ([]Backlink, error) {
 	return out[:min(len(out), maxUnlinked)], nil
 }
 
-// mentions are the lines of a note that name one of names.
-func mentions(f *file, body, low string, names []string) []Backlink {
+// mentionedAs are the folded names that a text may call a note by.
+func mentionedAs(f *file) (names []string) {
+	for _, n := range f.names {
+		if !strings.Contains(n, "/") && utf8.RuneCountInString(n) >= 2 {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// mentions are the places of a text, as bytes, that name one of names.
+func mentions(body, low string, names []string) [][2]int {
 	s := scanner{text: body, blank: true, record: true}
 	s.all()
 	closed := s.codes
@@ -74,8 +88,7 @@ func mentions(f *file, body, low string, names []string) []Backlink {
 	}
 	_, rest := frontmatterOf(body)
 	closed = append(closed, [2]int{0, rest})
-	var out []Backlink
-	lines := map[int]bool{}
+	var out [][2]int
 	for _, name := range names {
 		for at := rest; ; {
 			i := strings.Index(low[at:], name)
@@ -84,17 +97,66 @@ func mentions(f *file, body, low string, names []string) []Backlink {
 			}
 			from, to := at+i, at+i+len(name)
 			at = to
-			if !standsAlone(low, from, to) || slices.ContainsFunc(closed, func(c [2]int) bool { return from < c[1] && to > c[0] }) {
-				continue
-			}
-			line := 1 + strings.Count(body[:from], "\n")
-			if !lines[line] {
-				lines[line] = true
-				out = append(out, Backlink{f.path, f.title, line, lineAt(body, from)})
+			if standsAlone(low, from, to) && !slices.ContainsFunc(closed, func(c [2]int) bool { return from < c[1] && to > c[0] }) {
+				out = append(out, [2]int{from, to})
 			}
 		}
 	}
 	return out
+}
+
+// PlanLink plans to make the first unlinked mention of a note in a line of
+// another one a link. line counts from 1; base is the hash of the note that the
+// line was seen in, or "" for whatever is there now.
+func (v *Vault) PlanLink(ctx context.Context, name string, line int, to, base string) (Plan, error) {
+	if err := v.ready(ctx); err != nil {
+		return Plan{}, err
+	}
+	target, err := v.known(to)
+	if err != nil {
+		return Plan{}, err
+	}
+	return v.edit(ctx, name, base, false, func(text string) (string, error) {
+		p, err := v.known(name)
+		if err != nil {
+			return "", err
+		}
+		v.mu.RLock()
+		defer v.mu.RUnlock()
+		f := v.ix.files[target]
+		low := strings.ToLower(text)
+		if f == nil || len(low) != len(text) {
+			return "", errMention(p, line)
+		}
+		var at [2]int
+		for _, m := range mentions(text, low, mentionedAs(f)) {
+			// The first in the line, and of two that begin there the longer.
+			if 1+strings.Count(text[:m[0]], "\n") == line && (at[1] == 0 || m[0] < at[0] || m[0] == at[0] && m[1] > at[1]) {
+				at = m
+			}
+		}
+		if at[1] == 0 {
+			return "", errMention(p, line)
+		}
+		said := text[at[0]:at[1]]
+		link := v.ix.linkTo(p, f)
+		if link != said {
+			link += "|" + said
+		}
+		return text[:at[0]] + "[[" + link + "]]" + text[at[1]:], nil
+	})
+}
+
+// linkTo is the shortest name by which a link in the note at from finds a file.
+func (ix *index) linkTo(from string, f *file) string {
+	name := stem(path.Base(f.path))
+	if !f.note {
+		name = path.Base(f.path)
+	}
+	if to, many := (lookup{ix: ix}).resolve(from, &Link{Target: name, key: keyOf(name)}); to == f && !many {
+		return name
+	}
+	return stem(f.path)
 }
 
 // standsAlone reports whether a name is no part of a longer word. A particle may

@@ -20,10 +20,12 @@
 //	note.go      one note as it is read; scan.go, inline.go: what stands in it
 //	index.go     what is known of all notes; rescan.go, ingest.go: from the disk;
 //	             index_file.go: kept beside the vault
-//	resolve.go   where a link leads; links.go: who links where
+//	resolve.go   where a link leads; links.go: who links where;
+//	             graph.go: all of that; unlinked.go: who names a note without a link
 //	search.go    words and their order; text.go: snippets; switch.go: titles, 초성
 //	plan.go      changes of one note; journal.go; move.go: renames with their links
 //	apply.go     changes become files, by the hand in hand.go; redo.go: after a crash
+//	trash.go     what was deleted
 //	watch.go     changes from outside
 package knowledge
 
@@ -54,6 +56,7 @@ const (
 type Options struct {
 	Dir    string // the folder of the notes
 	State  string // a folder outside the vault for the index and for changes under way
+	Trash  string // a folder outside the vault for what was deleted
 	Create bool   // make Dir when it is missing: for the default vault, never for a folder that may be a drive that is off
 
 	Clock sys.Clock    // nil: the real time

@@ -23,7 +23,7 @@ func setup(t testing.TB, files map[string]string) *Vault {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return open(t, Options{Dir: dir, State: filepath.Join(filepath.Dir(dir), "state")})
+	return open(t, Options{Dir: dir, State: filepath.Join(filepath.Dir(dir), "state"), Trash: filepath.Join(filepath.Dir(dir), "trash")})
 }
 
 func open(t testing.TB, opt Options) *Vault {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"oxios/kernel/retrieval"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
 )
@@ -24,10 +25,14 @@ type Patch struct {
 // Update changes a memory. A new text makes a new memory, with the same id, and
 // keeps the old one as its history.
 func (ms *Memories) Update(ctx context.Context, id string, p Patch) (m Memory, err error) {
+	by, _ := ms.embedder.Learned(ctx)
 	err = ms.store.Write(ctx, func(tx *store.Tx) error {
 		old, err := one(tx, "m.id = ?", id)
 		if err != nil {
 			return missing(err, id)
+		}
+		if old.ReplacedBy == Pruned {
+			return sys.Errorf(sys.CodeConflict, "This was set aside when the memories were put in order. Nothing was changed.").WithHint("Undo that in the report of the night first.")
 		}
 		if old.ReplacedBy != "" {
 			return sys.Errorf(sys.CodeConflict, "A newer memory has replaced this one. Nothing was changed.").WithHint("Change the newer one.")
@@ -69,16 +74,18 @@ func (ms *Memories) Update(ctx context.Context, id string, p Patch) (m Memory, e
 		if err != nil {
 			return err
 		}
-		m, err = one(tx, "m.id = ?", id)
-		if err == nil {
-			after := m
-			tx.OnCommit(func() {
-				if after.Space != old.Space {
-					ms.drop(old.Space, id)
-				}
-				ms.put(after)
-			})
+		if m, err = one(tx, "m.id = ?", id); err != nil {
+			return err
 		}
+		vector, err := vectorIn(tx, by, id)
+		after := m
+		tx.OnCommit(func() {
+			if after.Space != old.Space {
+				ms.drop(old.Space, id)
+			}
+			ms.put(after)
+			ms.embedded(after.Space, id, by.ID, vector)
+		})
 		return err
 	})
 	return m, err
@@ -86,10 +93,17 @@ func (ms *Memories) Update(ctx context.Context, id string, p Patch) (m Memory, e
 
 // keepOld keeps a copy of a memory, as the history of it.
 func (ms *Memories) keepOld(tx *store.Tx, old Memory, now time.Time) error {
+	_, err := ms.keepOldAs(tx, old, now)
+	return err
+}
+
+// keepOldAs is keepOld, and returns the id of the copy.
+func (ms *Memories) keepOldAs(tx *store.Tx, old Memory, now time.Time) (string, error) {
+	id := sys.NewID()
 	_, err := tx.Exec(`INSERT INTO memories (id, space, kind, text, key, source, thread, run_id, labels_json, importance, said_at, created_at, updated_at, replaced_by, replaced_at)
 		SELECT ?, space, kind, text, key, source, thread, run_id, labels_json, importance, said_at, created_at, updated_at, id, ? FROM memories WHERE id = ?`,
-		sys.NewID(), store.Millis(now), old.ID)
-	return err
+		id, store.Millis(now), old.ID)
+	return id, err
 }
 
 // Forget deletes memories with all that they replaced, and the notes of where
@@ -127,6 +141,71 @@ func (ms *Memories) Used(tx *store.Tx, runID string, ids []string, at time.Time)
 		}
 	}
 	return nil
+}
+
+// LabelsOf reports whether a run used memories, and where what stands in them
+// came from.
+func (ms *Memories) LabelsOf(ctx context.Context, runID string) (used bool, out store.Labels, err error) {
+	err = ms.store.Read(ctx, func(tx *store.Tx) error {
+		used, out = false, nil
+		rows, err := tx.Query("SELECT DISTINCT m.labels_json FROM memory_uses u JOIN memories m ON m.id = u.memory_id WHERE u.run_id = ?", runID)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var raw sql.NullString
+			if err := rows.Scan(&raw); err != nil {
+				return err
+			}
+			used = true
+			if !raw.Valid {
+				continue
+			}
+			var labels store.Labels
+			if err := json.Unmarshal([]byte(raw.String), &labels); err != nil {
+				return fmt.Errorf("read the labels of what run %s used: %w", runID, err)
+			}
+			out = out.Join(labels)
+		}
+		return rows.Err()
+	})
+	return used, out, err
+}
+
+// Use is a conversation in which a memory was used.
+type Use struct {
+	SessionID string    `json:"session_id"`
+	Title     string    `json:"title"`
+	At        time.Time `json:"at"` // the last time
+}
+
+// mostUses is how many conversations UsedIn returns.
+const mostUses = 20
+
+// UsedIn returns the conversations in which a memory was used last, the newest
+// first.
+func (ms *Memories) UsedIn(ctx context.Context, id string) (out []Use, err error) {
+	err = ms.store.Read(ctx, func(tx *store.Tx) error {
+		out = []Use{}
+		rows, err := tx.Query(`SELECT s.id, s.title, max(u.at) FROM memory_uses u JOIN runs r ON r.id = u.run_id JOIN sessions s ON s.id = r.session_id
+			WHERE u.memory_id = ? GROUP BY s.id ORDER BY max(u.at) DESC, s.id DESC LIMIT ?`, id, mostUses)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var u Use
+			var at int64
+			if err := rows.Scan(&u.SessionID, &u.Title, &at); err != nil {
+				return err
+			}
+			u.At = store.FromMillis(at)
+			out = append(out, u)
+		}
+		return rows.Err()
+	})
+	return out, err
 }
 
 // CountUses returns how many memories each run used, of those that used any.
@@ -197,11 +276,16 @@ type Stats struct {
 	Uses     int            `json:"uses"`
 	Loaded   int            `json:"loaded"` // in the index now
 	Embedder string         `json:"embedder"`
+	Vectors  int            `json:"vectors"` // of that embedder, in the database; the built-in one needs none
 }
 
 // Stats counts the memories of all spaces.
 func (ms *Memories) Stats(ctx context.Context) (s Stats, err error) {
-	s = Stats{Kinds: map[string]int{}, Spaces: map[string]int{}, Loaded: ms.loaded(), Embedder: embedder}
+	s = Stats{Kinds: map[string]int{}, Spaces: map[string]int{}, Loaded: ms.loaded(), Embedder: retrieval.HashName}
+	by, learned := ms.embedder.Learned(ctx)
+	if learned {
+		s.Embedder = by.ID
+	}
 	err = ms.store.Read(ctx, func(tx *store.Tx) error {
 		rows, err := tx.Query("SELECT space, kind, count(*), sum(pinned) FROM memories WHERE replaced_by = '' GROUP BY space, kind")
 		if err != nil {
@@ -221,7 +305,8 @@ func (ms *Memories) Stats(ctx context.Context) (s Stats, err error) {
 		if err := rows.Err(); err != nil {
 			return err
 		}
-		return tx.QueryRow("SELECT (SELECT count(*) FROM memories WHERE replaced_by <> ''), (SELECT count(*) FROM memory_uses)").Scan(&s.Replaced, &s.Uses)
+		return tx.QueryRow("SELECT (SELECT count(*) FROM memories WHERE replaced_by <> ''), (SELECT count(*) FROM memory_uses), (SELECT count(*) FROM memory_vectors WHERE embedder = ?)", by.ID).
+			Scan(&s.Replaced, &s.Uses, &s.Vectors)
 	})
 	return s, err
 }

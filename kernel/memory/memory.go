@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -97,13 +98,18 @@ type Memories struct {
 	store *store.Store
 	clock sys.Clock
 
+	embedder Embedder     // the learned one, if there is any
+	onDamage func()       // vectors were dropped that cannot be read
+	damaged  atomic.Int64 // how many
+
 	mu      sync.Mutex
 	indexes map[string]*spaceIndex
+	said    map[string]*said // of what was said, by space
 }
 
 // Open returns the memories that a database holds. It reads nothing yet.
 func Open(s *store.Store, clock sys.Clock) *Memories {
-	return &Memories{store: s, clock: clock, indexes: map[string]*spaceIndex{}}
+	return &Memories{store: s, clock: clock, embedder: noEmbedder{}, indexes: map[string]*spaceIndex{}, said: map[string]*said{}}
 }
 
 const columns = `m.n, m.id, m.space, m.kind, m.text, m.key, m.source, m.thread, m.run_id, m.labels_json, m.importance, m.pinned, m.said_at, m.created_at, m.updated_at,
@@ -183,25 +189,32 @@ func checkKind(kind string) error {
 // space is not kept twice: that memory is returned, and its importance grows a
 // little. A fact with a key replaces the one that held before.
 func (ms *Memories) Remember(ctx context.Context, n New) (m Memory, err error) {
-	if err := ms.check(&n); err != nil {
-		return m, err
-	}
 	err = ms.store.Write(ctx, func(tx *store.Tx) error {
-		known, err := one(tx, "m.space = ? AND m.kind = ? AND m.text = ? AND m.key = ? AND m.replaced_by = ''", n.Space, n.Kind, n.Text, n.Key)
-		if err == nil && (n.Kind == KindFact || n.Kind == KindEpisode && n.Source == FromAgent) {
-			_, err = tx.Exec("UPDATE memories SET importance = min(importance * 1.2, 10), updated_at = ?, said_at = max(said_at, ?) WHERE id = ?", store.Millis(ms.clock.Now()), store.Millis(n.SaidAt), known.ID)
-			if err == nil {
-				m, err = one(tx, "m.id = ?", known.ID)
-			}
-			return err
-		}
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return err
-		}
-		m, err = ms.insert(tx, n)
+		m, err = ms.RememberIn(tx, n)
 		return err
 	})
 	return m, err
+}
+
+// RememberIn is [Memories.Remember] inside a transaction.
+func (ms *Memories) RememberIn(tx *store.Tx, n New) (Memory, error) {
+	if err := ms.check(&n); err != nil {
+		return Memory{}, err
+	}
+	known, err := one(tx, "m.space = ?1 AND substr(m.text, 1, 64) = substr(?3, 1, 64) AND m.kind = ?2 AND m.text = ?3 AND m.key = ?4 AND m.replaced_by = ''", n.Space, n.Kind, n.Text, n.Key)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return ms.insert(tx, n)
+	case err != nil:
+		return Memory{}, err
+	case n.Kind != KindFact && (n.Kind != KindEpisode || n.Source != FromAgent && n.Source != FromConversation):
+		return ms.insert(tx, n)
+	}
+	_, err = tx.Exec("UPDATE memories SET importance = min(importance * 1.2, 10), updated_at = ?, said_at = max(said_at, ?) WHERE id = ?", store.Millis(ms.clock.Now()), store.Millis(n.SaidAt), known.ID)
+	if err != nil {
+		return Memory{}, err
+	}
+	return one(tx, "m.id = ?", known.ID)
 }
 
 // insert keeps a checked memory, and has the index know it with the commit.
@@ -294,6 +307,7 @@ type Query struct {
 	Pinned   bool
 	Replaced bool   // those that a newer one replaced, instead of those that hold
 	Run      string // those that a run was given or looked up
+	Thread   string // those that stand in a conversation, of whichever space
 	Limit    int    // 100 if 0, at most 1000
 	Before   string // a memory's id: only what stands behind it
 }
@@ -302,7 +316,10 @@ type Query struct {
 func (ms *Memories) List(ctx context.Context, q Query) (out []Memory, err error) {
 	where, args := []string{"TRUE"}, []any{}
 	add := func(cond string, v ...any) { where, args = append(where, cond), append(args, v...) }
-	if !q.Every && q.Run == "" {
+	if q.Thread != "" {
+		add("m.thread = ?", q.Thread)
+	}
+	if !q.Every && q.Run == "" && q.Thread == "" {
 		add("m.space = ?", q.Space)
 	}
 	if q.Kind != "" {

@@ -14,17 +14,15 @@ import (
 	"oxios/kernel/store"
 )
 
-// embedder is the one that is built in: no network, no weights.
-const embedder = retrieval.HashName
-
 // spaceIndex is the index of one space.
 type spaceIndex struct {
 	load sync.Mutex // held while it is built
 
-	mu    sync.RWMutex
-	index *retrieval.Index // nil until it is built
-	facts map[string]ranked
-	used  time.Time
+	mu       sync.RWMutex
+	index    *retrieval.Index // nil until it is built
+	facts    map[string]ranked
+	embedder Learned // whose vectors it has beside the built-in ones; the zero one for none
+	used     time.Time
 }
 
 // ranked is what the order of what was found depends on beside the words.
@@ -38,7 +36,8 @@ type ranked struct {
 // idleIndex is how long an index stays that nobody asks.
 const idleIndex = 10 * time.Minute
 
-// of returns the index of a space, built if need be.
+// of returns the index of a space, built if need be: also when it has the vectors
+// of another embedder than the one that is configured now.
 func (ms *Memories) of(ctx context.Context, space string) (*spaceIndex, error) {
 	ms.mu.Lock()
 	x := ms.indexes[space]
@@ -50,36 +49,38 @@ func (ms *Memories) of(ctx context.Context, space string) (*spaceIndex, error) {
 
 	x.load.Lock()
 	defer x.load.Unlock()
+	by, _ := ms.embedder.Learned(ctx)
 	x.mu.Lock()
 	x.used = ms.clock.Now()
-	built := x.index != nil
+	built := x.index != nil && x.embedder == by
 	x.mu.Unlock()
 	if built {
 		return x, nil
 	}
-	return x, ms.build(ctx, x, space)
+	return x, ms.build(ctx, x, space, by)
 }
 
 // build reads a space. It runs as a write: what is remembered meanwhile comes
 // after it, and finds the index there.
-func (ms *Memories) build(ctx context.Context, x *spaceIndex, space string) error {
+func (ms *Memories) build(ctx context.Context, x *spaceIndex, space string, by Learned) error {
 	return ms.store.Write(ctx, func(tx *store.Tx) error {
 		all, err := some(tx, "WHERE m.space = ? AND m.replaced_by = '' ORDER BY m.n", space)
 		if err != nil {
 			return err
 		}
 		x.mu.Lock()
-		x.index, x.facts = retrieval.New(), make(map[string]ranked, len(all))
+		x.index, x.facts, x.embedder = retrieval.New(), make(map[string]ranked, len(all)), by
 		for _, m := range all {
 			x.put(m)
 		}
+		err = ms.loadVectors(tx, x, space)
 		x.mu.Unlock()
 		tx.OnRollback(func() { // others' changes of the same commit may be in it
 			x.mu.Lock()
 			x.index = nil
 			x.mu.Unlock()
 		})
-		return nil
+		return err
 	})
 }
 
@@ -156,6 +157,7 @@ func (ms *Memories) Moved(tx *store.Tx) {
 func (ms *Memories) Rest() {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
+	ms.restSaid()
 	for space, x := range ms.indexes {
 		x.mu.RLock()
 		idle := ms.clock.Now().Sub(x.used) > idleIndex
@@ -238,6 +240,7 @@ func (ms *Memories) SearchIDs(ctx context.Context, s Search) ([]ID, error) {
 	if err != nil {
 		return nil, err
 	}
+	learned, by := ms.queryVector(ctx, x, s.Text)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	if x.index == nil {
@@ -247,7 +250,11 @@ func (ms *Memories) SearchIDs(ctx context.Context, s Search) ([]ID, error) {
 	if s.Kind != "" {
 		k = len(x.facts)
 	}
-	hits := x.index.Search(retrieval.Query{Text: s.Text, Vector: retrieval.HashVector(s.Text), K: k})
+	q := retrieval.Query{Text: s.Text, Vector: retrieval.HashVector(s.Text), K: k}
+	if x.embedder == by { // vectors of different embedders have nothing in common
+		q.Learned, q.Chance = learned, by.Chance
+	}
+	hits := x.index.Search(q)
 	now := ms.clock.Now()
 	out := make([]ID, 0, len(hits))
 	for _, h := range hits {
@@ -259,6 +266,22 @@ func (ms *Memories) SearchIDs(ctx context.Context, s Search) ([]ID, error) {
 	}
 	slices.SortStableFunc(out, func(a, b ID) int { return cmp.Compare(b.Score, a.Score) })
 	return out[:min(s.K, len(out))], nil
+}
+
+// queryVector is what is looked for as the embedder of an index sees it. Nobody
+// is asked while the index has no vector to compare it with.
+func (ms *Memories) queryVector(ctx context.Context, x *spaceIndex, text string) ([]float32, Learned) {
+	x.mu.RLock()
+	by, any := x.embedder, x.index != nil && x.index.HasLearned()
+	x.mu.RUnlock()
+	if !any {
+		return nil, by
+	}
+	v := ms.embedder.Query(ctx, by, text)
+	if len(v) != by.Dim {
+		return nil, by
+	}
+	return v, by
 }
 
 // Decay is how long it takes until half of what age takes from a memory is

@@ -32,8 +32,9 @@ type Doc struct {
 type Hit struct {
 	ID    string
 	Score float32 // higher is better; comparable within one search
-	Cover float32 // which share of what was asked for stands in the text itself, 0 to 1, weighed by how rare the words are
+	Cover float32 // which share of what was asked for stands in the text itself, 0 to 1, weighed by how rare the words are; at least Near
 	Like  float32 // the cosine of the vectors, 0 without one
+	Near  float32 // how far the learned vectors are above chance, 0 to 1
 }
 
 // Query is what to look for.
@@ -42,6 +43,12 @@ type Query struct {
 	Vector []float32 // of length 1; nil to go by words alone
 	Weight float32   // what the likeness of vectors adds, where finding all words is 1; 0 is as hashed ones are worth
 	K      int       // how many; 10 if 0
+
+	// Learned is the vector of a learned embedder, of length 1, which is compared
+	// with those of [Index.SetLearned] alone. Chance is the cosine that unrelated
+	// texts have by that embedder: only what is above it counts.
+	Learned []float32
+	Chance  float32
 }
 
 // Index holds texts. The zero Index is not usable: see [New].
@@ -50,22 +57,26 @@ type Index struct {
 	postings map[string]*posting
 	slots    map[string]int32 // by ID
 	docs     []slot
+	places   []place // of the same slots: what each search reads of many, close together
 	free     []int32
 	threads  threads
 	length   float64 // of all texts together, in terms
 	vectors  vectors
+	learned  vectors // those of a learned embedder, of the texts that have one
 	scratch  sync.Pool
 }
 
 type slot struct {
-	id         string
-	terms      []string // each once, sorted
-	thread     int32    // its number; 0 for none
-	at         int64
+	id    string
+	terms []string // each once, sorted
+	at    int64
+}
+
+type place struct {
+	thread     int32 // its number; 0 for none
 	prev, next int32 // in the thread; -1 at its ends
 	length     float32
 	weight     float32
-	live       bool
 }
 
 // posting says which texts hold a term, and how often. They are in no order: a
@@ -119,9 +130,10 @@ func (x *Index) Put(d Doc) {
 		n, x.free = x.free[last], x.free[:last]
 	} else {
 		n = int32(len(x.docs)) //nolint:gosec // two thousand million texts do not fit in memory
-		x.docs = append(x.docs, slot{})
+		x.docs, x.places = append(x.docs, slot{}), append(x.places, place{})
 	}
-	x.docs[n] = slot{id: d.ID, terms: terms, thread: x.threads.number(d.Thread), at: d.At, prev: -1, next: -1, length: length, weight: cmp.Or(d.Weight, 1), live: true}
+	x.docs[n] = slot{id: d.ID, terms: terms, at: d.At}
+	x.places[n] = place{thread: x.threads.number(d.Thread), prev: -1, next: -1, length: length, weight: cmp.Or(d.Weight, 1)}
 	x.slots[d.ID] = n
 	x.length += float64(length)
 	for _, t := range terms {
@@ -136,6 +148,25 @@ func (x *Index) Put(d Doc) {
 	x.vectors.put(n, d.Vector)
 }
 
+// SetLearned gives a text the vector of a learned embedder, of length 1, which
+// stays until the text is put anew. It is no error when there is no such text;
+// a vector of another dimension than the others is left out.
+func (x *Index) SetLearned(id string, vector []float32) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if n, ok := x.slots[id]; ok {
+		x.learned.remove(n)
+		x.learned.put(n, vector)
+	}
+}
+
+// HasLearned reports whether a text has a vector of [Index.SetLearned].
+func (x *Index) HasLearned() bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.learned.count > 0
+}
+
 // Delete takes a text out. It is no error when there is none.
 func (x *Index) Delete(id string) {
 	x.mu.Lock()
@@ -148,17 +179,17 @@ func (x *Index) remove(id string) {
 	if !ok {
 		return
 	}
-	d := &x.docs[n]
-	for _, t := range d.terms {
+	for _, t := range x.docs[n].terms {
 		if p := x.postings[t]; p.remove(n) {
 			delete(x.postings, t)
 		}
 	}
 	x.unlink(n)
-	x.length -= float64(d.length)
+	x.length -= float64(x.places[n].length)
 	x.vectors.remove(n)
+	x.learned.remove(n)
 	delete(x.slots, id)
-	*d = slot{prev: -1, next: -1}
+	x.docs[n], x.places[n] = slot{}, place{prev: -1, next: -1}
 	x.free = append(x.free, n)
 }
 

@@ -2,7 +2,6 @@ package retrieval
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -204,51 +203,4 @@ func FuzzTerms(f *testing.F) {
 			t.Fatalf("%q leaves %d terms", s, len(x.postings))
 		}
 	})
-}
-
-// benchIndex holds n texts of words that are as common as those of a language
-// (Zipf).
-func benchIndex(n int) (*Index, *rand.Zipf) {
-	z := rand.NewZipf(rand.New(rand.NewPCG(1, 2)), 1.1, 8, 60_000)
-	x := New()
-	for i := range n {
-		text := benchText(z, 14)
-		x.Put(Doc{ID: fmt.Sprint(i), Text: text, Thread: fmt.Sprint(i / 20), At: int64(i), Vector: HashVector(text)})
-	}
-	return x, z
-}
-
-func benchText(z *rand.Zipf, words int) string {
-	var b strings.Builder
-	for range words {
-		fmt.Fprintf(&b, "w%dx ", z.Uint64())
-	}
-	return b.String()
-}
-
-func BenchmarkP4Recall(b *testing.B) {
-	for _, n := range []int{1_000, 10_000, 100_000} {
-		b.Run(fmt.Sprintf("texts=%d", n), func(b *testing.B) {
-			x, z := benchIndex(n)
-			queries := make([]Query, 64)
-			for i := range queries {
-				text := benchText(z, 6)
-				queries[i] = Query{Text: text, Vector: HashVector(text)}
-			}
-			i := 0
-			for b.Loop() {
-				x.Search(queries[i%len(queries)])
-				i++
-			}
-		})
-	}
-}
-
-func BenchmarkP4Put(b *testing.B) {
-	x, z := benchIndex(100_000)
-	i := 0
-	for b.Loop() {
-		put(x, fmt.Sprint("new", i), benchText(z, 14))
-		i++
-	}
 }

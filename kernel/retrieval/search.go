@@ -19,6 +19,10 @@ const (
 	// What the likeness of vectors adds, against all words of the query found.
 	hashWeight = 0.03
 
+	// What a text adds whose learned vector is the query's own, against all words
+	// of the query found. Nobody has measured it: see docs/decisions.md.
+	learnedWeight = 0.5
+
 	likeFloor = 0.1 // likeness below this is chance
 
 	unknownWeight = 0.35 // what a word that no text holds counts in the share that was found
@@ -26,7 +30,7 @@ const (
 	// Of many texts, those that rarer terms have found are only ranked by the more
 	// common ones, when they are enough.
 	manyTexts   = 5000
-	enough      = 1000
+	enough      = 2000
 	commonShare = 0.02
 )
 
@@ -39,6 +43,8 @@ type scratch struct {
 	thread  []float32 // the best of each thread, by its number; 0 is no thread
 	heap    worstFirst
 	found   []int32 // by their vectors
+	looked  looked
+	scale   float32 // of the length of texts
 }
 
 // Search returns the texts that fit a query best, the best first; those that are
@@ -56,10 +62,10 @@ func (x *Index) Search(q Query) []Hit {
 	s.grow(len(x.docs), len(x.threads.names))
 	defer s.reset(x)
 
-	most := x.byWords(s, terms)
+	most := x.byWords(s, terms, false)
 	x.withNeighbours(s)
 	x.withThreads(s)
-	return x.best(s, most, q)
+	return x.best(s, terms, most, q)
 }
 
 type queryTerm struct {
@@ -67,6 +73,7 @@ type queryTerm struct {
 	count float32
 	idf   float32
 	list  *posting
+	part  bool // only those that rarer terms had found were scored by it
 }
 
 func termsOf(text string) []queryTerm {
@@ -87,8 +94,14 @@ type share struct {
 	all   float32 // what all words together weigh
 }
 
-// byWords scores the texts by their own words.
-func (x *Index) byWords(s *scratch, terms []queryTerm) share {
+// score is what a term that stands tf times in a text adds to it (BM25).
+func (t *queryTerm) score(tf, scaled float32) float32 {
+	return t.idf * (k1 + 1) * tf / (tf + k1*(1-b) + scaled)
+}
+
+// byWords scores the texts by their own words: of many texts not all of them,
+// unless every one is asked for.
+func (x *Index) byWords(s *scratch, terms []queryTerm, every bool) share {
 	var most share
 	n := len(x.slots)
 	if n == 0 {
@@ -111,22 +124,21 @@ func (x *Index) byWords(s *scratch, terms []queryTerm) share {
 	if average > 0 {
 		scale = k1 * b / average
 	}
-	for _, t := range terms {
+	s.scale = scale
+	for i := range terms {
+		t := &terms[i]
 		if t.list == nil {
 			continue
 		}
-		onlyKnown := n > manyTexts && len(t.list.docs) > int(commonShare*float64(n)) && len(s.touched) > enough
-		full := t.idf * (k1 + 1)
+		t.part = !every && n > manyTexts && len(t.list.docs) > int(commonShare*float64(n)) && len(s.touched) > enough
 		for i, d := range t.list.docs {
 			if !s.marked[d] {
-				if onlyKnown {
+				if t.part {
 					continue
 				}
-				s.marked[d] = true
-				s.touched = append(s.touched, d)
+				s.mark(d)
 			}
-			tf := t.list.tf[i]
-			s.own[d] += full * tf / (tf + k1*(1-b) + scale*x.docs[d].length)
+			s.own[d] += t.score(t.list.tf[i], scale*x.places[d].length)
 			s.cover[d] += t.idf
 		}
 	}
@@ -138,10 +150,9 @@ func (x *Index) byWords(s *scratch, terms []queryTerm) share {
 func (x *Index) withNeighbours(s *scratch) {
 	known := len(s.touched)
 	for _, d := range s.touched[:known] {
-		for _, n := range [...]int32{x.docs[d].prev, x.docs[d].next} {
-			if n >= 0 && !s.marked[n] {
-				s.marked[n] = true
-				s.touched = append(s.touched, n)
+		for _, n := range [...]int32{x.places[d].prev, x.places[d].next} {
+			if n >= 0 {
+				s.mark(n)
 			}
 		}
 	}
@@ -150,7 +161,7 @@ func (x *Index) withNeighbours(s *scratch) {
 // withThreads finds the best score of each thread.
 func (x *Index) withThreads(s *scratch) {
 	for _, n := range s.touched {
-		if t := x.docs[n].thread; t > 0 {
+		if t := x.places[n].thread; t > 0 {
 			s.thread[t] = max(s.thread[t], s.own[n])
 		}
 	}
@@ -158,44 +169,88 @@ func (x *Index) withThreads(s *scratch) {
 
 // wordsOf is the score of a text by its words and those around it.
 func (x *Index) wordsOf(s *scratch, n int32) float32 {
-	sum := s.own[n] + threadWeight*s.thread[x.docs[n].thread]
-	if p := x.docs[n].prev; p >= 0 {
+	sum := s.own[n] + threadWeight*s.thread[x.places[n].thread]
+	if p := x.places[n].prev; p >= 0 {
 		sum += nextWeight * s.own[p]
-		if pp := x.docs[p].prev; pp >= 0 {
+		if pp := x.places[p].prev; pp >= 0 {
 			sum += next2Weight * s.own[pp]
 		}
 	}
-	if p := x.docs[n].next; p >= 0 {
+	if p := x.places[n].next; p >= 0 {
 		sum += nextWeight * s.own[p]
-		if pp := x.docs[p].next; pp >= 0 {
+		if pp := x.places[p].next; pp >= 0 {
 			sum += next2Weight * s.own[pp]
 		}
 	}
 	return sum
 }
 
+// complete scores the neighbours of a text that have only common terms of the
+// query, which were left out before.
+func (x *Index) complete(s *scratch, terms []queryTerm, n int32) {
+	p := &x.places[n]
+	for _, next := range [...]int32{p.prev, p.next} {
+		if next < 0 {
+			continue
+		}
+		x.own(s, terms, next)
+		if behind := x.places[next].prev; next == p.prev && behind >= 0 {
+			x.own(s, terms, behind)
+		} else if behind := x.places[next].next; next == p.next && behind >= 0 {
+			x.own(s, terms, behind)
+		}
+	}
+}
+
+// own scores one text by the terms that were left out, once.
+func (x *Index) own(s *scratch, terms []queryTerm, n int32) {
+	if s.cover[n] > 0 {
+		return
+	}
+	s.mark(n)
+	for i := range terms {
+		t := &terms[i]
+		if !t.part {
+			continue
+		}
+		if at, ok := t.list.at[n]; ok {
+			s.own[n] += t.score(t.list.tf[at], s.scale*x.places[n].length)
+			s.cover[n] += t.idf
+		}
+	}
+}
+
 // best takes the k best: of those that score most by words, and of those whose
 // vectors are nearest.
-func (x *Index) best(s *scratch, most share, q Query) []Hit {
-	h := s.heap[:0]
+func (x *Index) best(s *scratch, terms []queryTerm, most share, q Query) []Hit {
+	h, many := s.heap[:0], max(4*q.K, 64)
 	for _, n := range s.touched {
-		c := candidate{score: x.wordsOf(s, n) * x.docs[n].weight, n: n}
+		c := candidate{score: x.wordsOf(s, n) * x.places[n].weight, n: n}
 		switch {
 		case c.score <= 0:
-		case len(h) < max(4*q.K, 64):
-			heap.Push(&h, c)
+		case len(h) < many:
+			if h = append(h, c); len(h) == many {
+				heap.Init(&h)
+			}
 		case c.before(h[0], x):
 			h[0] = c
 			heap.Fix(&h, 0)
 		}
 	}
-	s.found = x.vectors.nearest(q.Vector, max(2*q.K, 32), s.found[:0])
+	s.found = x.vectors.nearest(q.Vector, max(2*q.K, 32), &s.looked, s.found[:0])
+	s.found = x.learned.nearest(q.Learned, max(2*q.K, 32), &s.looked, s.found)
 	for _, n := range s.found {
 		if !slices.ContainsFunc(h, func(c candidate) bool { return c.n == n }) {
-			h = append(h, candidate{n: n, score: x.wordsOf(s, n) * x.docs[n].weight})
+			h = append(h, candidate{n: n, score: x.wordsOf(s, n) * x.places[n].weight})
 		}
 	}
 	s.heap = h
+	if slices.ContainsFunc(terms, func(t queryTerm) bool { return t.part }) {
+		for i := range h {
+			x.complete(s, terms, h[i].n)
+			h[i].score = x.wordsOf(s, h[i].n) * x.places[h[i].n].weight
+		}
+	}
 	out := make([]Hit, 0, len(h))
 	for _, c := range h {
 		hit := Hit{ID: x.docs[c.n].id, Like: x.vectors.like(c.n, q.Vector)}
@@ -206,14 +261,31 @@ func (x *Index) best(s *scratch, most share, q Query) []Hit {
 			hit.Cover = min(1, s.cover[c.n]/most.all)
 		}
 		if hit.Like > likeFloor {
-			hit.Score += q.Weight * hit.Like * x.docs[c.n].weight
+			hit.Score += q.Weight * hit.Like * x.places[c.n].weight
+		}
+		if hit.Near = q.above(x.learned.like(c.n, q.Learned)); hit.Near > 0 {
+			hit.Score += learnedWeight * hit.Near * x.places[c.n].weight
+			hit.Cover = max(hit.Cover, hit.Near)
 		}
 		if hit.Score > 0 {
 			out = append(out, hit)
 		}
 	}
-	slices.SortFunc(out, func(a, c Hit) int { return cmp.Or(cmp.Compare(c.Score, a.Score), cmp.Compare(a.ID, c.ID)) })
+	slices.SortFunc(out, func(a, c Hit) int {
+		if a.Score != c.Score {
+			return cmp.Compare(c.Score, a.Score)
+		}
+		return cmp.Compare(a.ID, c.ID)
+	})
 	return out[:min(q.K, len(out))]
+}
+
+// above is how far a likeness is above chance, 0 to 1.
+func (q Query) above(like float32) float32 {
+	if len(q.Learned) == 0 || q.Chance >= 1 {
+		return 0
+	}
+	return min(1, max(0, (like-q.Chance)/(1-q.Chance)))
 }
 
 // candidate is a text with its score by words.
@@ -233,8 +305,8 @@ type worstFirst []candidate
 func (h worstFirst) Len() int           { return len(h) }
 func (h worstFirst) Less(i, j int) bool { return h[i].score < h[j].score }
 func (h worstFirst) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *worstFirst) Push(v any)        { *h = append(*h, v.(candidate)) }
-func (h *worstFirst) Pop() any          { panic("a search never takes one out") }
+func (h *worstFirst) Push(any)          { panic("a search replaces the worst") }
+func (h *worstFirst) Pop() any          { panic("a search replaces the worst") }
 
 func (s *scratch) grow(docs, threads int) {
 	if len(s.own) < docs {
@@ -246,9 +318,17 @@ func (s *scratch) grow(docs, threads int) {
 	}
 }
 
+// mark has a search look at a text.
+func (s *scratch) mark(n int32) {
+	if !s.marked[n] {
+		s.marked[n] = true
+		s.touched = append(s.touched, n)
+	}
+}
+
 func (s *scratch) reset(x *Index) {
 	for _, n := range s.touched {
-		s.own[n], s.cover[n], s.marked[n], s.thread[x.docs[n].thread] = 0, 0, false, 0
+		s.own[n], s.cover[n], s.marked[n], s.thread[x.places[n].thread] = 0, 0, false, 0
 	}
 	s.touched = s.touched[:0]
 }

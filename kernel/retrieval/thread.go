@@ -36,36 +36,36 @@ func (t *threads) number(name string) int32 {
 // link puts a text into its thread. Most come in their order, so the place is
 // looked for from the end.
 func (x *Index) link(n int32) {
-	d := &x.docs[n]
+	d := &x.places[n]
 	if d.thread == 0 {
 		return
 	}
 	before := x.threads.last[d.thread]
-	for before >= 0 && (x.docs[before].at > d.at || x.docs[before].at == d.at && x.docs[before].id > d.id) {
-		d.next, before = before, x.docs[before].prev
+	for before >= 0 && x.docs[n].before(&x.docs[before]) {
+		d.next, before = before, x.places[before].prev
 	}
 	d.prev = before
 	if before >= 0 {
-		x.docs[before].next = n
+		x.places[before].next = n
 	}
 	if d.next >= 0 {
-		x.docs[d.next].prev = n
+		x.places[d.next].prev = n
 	} else {
 		x.threads.last[d.thread] = n
 	}
 }
 
 func (x *Index) unlink(n int32) {
-	d := &x.docs[n]
+	d := &x.places[n]
 	if d.thread == 0 {
 		return
 	}
 	if d.prev >= 0 {
-		x.docs[d.prev].next = d.next
+		x.places[d.prev].next = d.next
 	}
 	switch {
 	case d.next >= 0:
-		x.docs[d.next].prev = d.prev
+		x.places[d.next].prev = d.prev
 	case d.prev >= 0:
 		x.threads.last[d.thread] = d.prev
 	default:
@@ -73,3 +73,6 @@ func (x *Index) unlink(n int32) {
 		x.threads.free = append(x.threads.free, d.thread)
 	}
 }
+
+// before tells whether a text stands before another one of its thread.
+func (s *slot) before(o *slot) bool { return s.at < o.at || s.at == o.at && s.id < o.id }

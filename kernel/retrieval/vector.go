@@ -1,7 +1,9 @@
 package retrieval
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -13,9 +15,13 @@ import (
 // each of them. Beyond, the own index is quicker.
 const smallStore = 512
 
-// rescored is how many of the nearest by one bit a number are compared exactly,
-// at least.
-const rescored = 400
+// rescored is how many of the nearest by one bit a number are compared exactly at
+// least: of a large store, and fewer of a smaller one.
+const rescored = 300
+
+// chanceWidth is by how many standard deviations fewer bits than half a vector
+// must differ in to be compared at all.
+const chanceWidth = 1.5
 
 // vectors are the vectors of the texts by their slots: in a collection of
 // chromem-go while they are few, then as one bit a number, to find candidates,
@@ -106,8 +112,14 @@ func (v *vectors) like(n int32, q []float32) float32 {
 	return dot(v.of(n), q)
 }
 
+// looked is what a comparison of all vectors needs and the next one can use again.
+type looked struct {
+	away []uint16 // how many bits of each slot differ
+	near []scored
+}
+
 // nearest appends the slots whose vectors are most like q to out, at most k.
-func (v *vectors) nearest(q []float32, k int, out []int32) []int32 {
+func (v *vectors) nearest(q []float32, k int, l *looked, out []int32) []int32 {
 	if v.count == 0 || len(q) != v.dim || isZero(q) {
 		return out
 	}
@@ -122,16 +134,9 @@ func (v *vectors) nearest(q []float32, k int, out []int32) []int32 {
 			return out
 		}
 	}
-	near := v.candidates(q, max(rescored, 2*k))
-	slices.SortFunc(near, func(a, b scored) int {
-		if a.like != b.like {
-			if a.like > b.like {
-				return -1
-			}
-			return 1
-		}
-		return int(a.n) - int(b.n)
-	})
+	v.candidates(q, max(2*k, min(rescored, 96+v.count/64)), l)
+	near := l.near
+	slices.SortFunc(near, nearer)
 	for _, s := range near[:min(k, len(near))] {
 		out = append(out, s.n)
 	}
@@ -143,49 +148,97 @@ type scored struct {
 	like float32
 }
 
-// candidates are about the most slots whose bits differ least from those of q,
+func nearer(a, b scored) int {
+	if a.like != b.like {
+		return cmp.Compare(b.like, a.like)
+	}
+	return cmp.Compare(a.n, b.n)
+}
+
+// candidates finds about the most slots whose bits differ least from those of q,
 // with their exact likeness.
-func (v *vectors) candidates(q []float32, most int) []scored {
+func (v *vectors) candidates(q []float32, most int, l *looked) {
 	w := v.words()
 	want := make([]uint64, w)
 	encode(want, q)
-	away := make([]uint16, len(v.has))
+	if len(l.away) < len(v.has) {
+		l.away = make([]uint16, len(v.has)+len(v.has)/8)
+	}
+	away := l.away
 	counts := make([]int32, w*64+1)
 	for n, has := range v.has {
 		if !has {
 			continue
 		}
-		d := 0
-		for i, word := range v.codes[n*w : n*w+w] {
-			d += bits.OnesCount64(word ^ want[i])
+		d, code := 0, v.codes[n*w:n*w+w]
+		i := 0
+		for ; i+4 <= len(code) && i+4 <= len(want); i += 4 {
+			c, q := code[i:i+4:i+4], want[i:i+4:i+4]
+			d += bits.OnesCount64(c[0]^q[0]) + bits.OnesCount64(c[1]^q[1]) + bits.OnesCount64(c[2]^q[2]) + bits.OnesCount64(c[3]^q[3])
+		}
+		for ; i < len(code); i++ {
+			d += bits.OnesCount64(code[i] ^ want[i])
 		}
 		away[n] = uint16(d) //nolint:gosec // at most the dimension
 		counts[d]++
 	}
+	// One that differs in nearly half of its bits is no more like q than by chance.
+	chance := int(float64(v.dim)/2 - chanceWidth*math.Sqrt(float64(v.dim))/2)
 	limit, sum := 0, int32(0)
-	for d, c := range counts {
+	for d, c := range counts[:chance+1] {
 		limit = d
 		if sum += c; int(sum) >= most {
 			break
 		}
 	}
-	out := make([]scored, 0, sum)
+	l.near = l.near[:0]
 	for n, has := range v.has {
 		if has && int(away[n]) <= limit {
-			out = append(out, scored{int32(n), dot(v.of(int32(n)), q)}) //nolint:gosec // see Put
+			l.near = append(l.near, scored{int32(n), dot(v.of(int32(n)), q)}) //nolint:gosec // see Put
 		}
 	}
-	return out
 }
 
-// encode keeps the sign of each number.
+// encode keeps one bit a number: on which side of as many planes a vector lies
+// (Charikar, 2002). The planes are those of the axes, turned by a Hadamard
+// transform of the numbers with fixed signs, as many numbers of a hashed vector are
+// zero and lie on no side.
 func encode(code []uint64, vec []float32) {
+	turned := turn(vec)
 	clear(code)
-	for i, x := range vec {
+	for i, x := range turned {
 		if x > 0 {
 			code[i/64] |= 1 << (i % 64)
 		}
 	}
+}
+
+// turn is the transform, in blocks of the largest power of two that divides the
+// dimension.
+func turn(vec []float32) []float32 {
+	out := make([]float32, len(vec))
+	state := uint64(1)
+	for i, x := range vec {
+		state ^= state << 13 // xorshift (Marsaglia, 2003)
+		state ^= state >> 7
+		state ^= state << 17
+		if state&(1<<32) != 0 {
+			x = -x
+		}
+		out[i] = x
+	}
+	block := len(vec) & -len(vec)
+	for at := 0; at < len(out); at += block {
+		b := out[at : at+block]
+		for half := 1; half < block; half *= 2 {
+			for i := 0; i < block; i += 2 * half {
+				for j := i; j < i+half; j++ {
+					b[j], b[j+half] = b[j]+b[j+half], b[j]-b[j+half]
+				}
+			}
+		}
+	}
+	return out
 }
 
 func isZero(v []float32) bool {

@@ -183,6 +183,8 @@ func SpaceOf(p sys.Principal) (CSpace, error) {
 		return everywhere(allRights), nil
 	case sys.KindGuardian:
 		return everywhere(R), nil
+	case sys.KindMemory:
+		return CSpace{DomainLLM: R | X, DomainMemory: R | W}, nil
 	case sys.KindAgent:
 		return Profile(p.Profile)
 	}

@@ -56,10 +56,56 @@ func spend(tx *Tx, at time.Time, c Cost) error {
 	return err
 }
 
+// What calls are for that no run makes.
+const (
+	PurposeEmbedding = "embedding" // they make the vectors of memories
+	PurposeMemory    = "memory"    // they look for what to remember
+)
+
+// Spend accounts for a call that no run made, under its purpose.
+func (s *Store) Spend(tx *Tx, purpose string, c Cost) error {
+	at := s.now()
+	if err := spend(tx, at, c); err != nil {
+		return err
+	}
+	_, err := tx.Exec(`INSERT INTO spend_purposes (slot, purpose, calls, input, output, usd, unknown, free) VALUES (?,?,?,?,?,?,?,?)
+		ON CONFLICT (slot, purpose) DO UPDATE SET calls = calls + excluded.calls, input = input + excluded.input, output = output + excluded.output,
+			usd = usd + excluded.usd, unknown = max(unknown, excluded.unknown), free = min(free, excluded.free)`,
+		Millis(at.Truncate(slot)), purpose, c.Calls, c.Input, c.Output, c.USD, c.Unknown, c.Free)
+	return err
+}
+
+// PurposeCost is what calls that no run made have cost together.
+type PurposeCost struct {
+	Purpose string `json:"purpose"` // embedding or memory
+	Cost
+}
+
+// PurposeCosts returns what such calls have cost since from, by purpose.
+func (s *Store) PurposeCosts(ctx context.Context, from time.Time) (out []PurposeCost, err error) {
+	out = []PurposeCost{}
+	err = s.Read(ctx, func(tx *Tx) error {
+		rows, err := tx.Query("SELECT purpose, sum(calls), sum(input), sum(output), sum(usd), max(unknown), min(free) FROM spend_purposes WHERE slot >= ? GROUP BY purpose ORDER BY purpose", Millis(from.Truncate(slot)))
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var p PurposeCost
+			if err := rows.Scan(&p.Purpose, &p.Calls, &p.Input, &p.Output, &p.USD, &p.Unknown, &p.Free); err != nil {
+				return err
+			}
+			out = append(out, p)
+		}
+		return rows.Err()
+	})
+	return out, err
+}
+
 // DayCost returns what all runs together have cost since from, which is taken
 // down to the quarter of an hour: pass the person's midnight for today. It
-// counts when [Store.UpdateRun] recorded the cost, and counts deleted sessions
-// too.
+// counts when [Store.UpdateRun] or [Store.Spend] recorded the cost, and counts
+// deleted sessions too.
 func (s *Store) DayCost(ctx context.Context, from time.Time) (Cost, error) {
 	var c Cost
 	err := s.Read(ctx, func(tx *Tx) error {

@@ -48,11 +48,14 @@ type MergeOptions struct {
 // are the limits of runs: nothing that comes in can run. What an undo needs is in
 // no backup, nor are the grants, which hold on the machine where they were given. The labels of
 // files and what the person ended belong to the files of this machine. A merge of
-// spaces is undone where it was made.
+// spaces is undone where it was made, and so is what a curation of memories did.
+// The calls that looked for memories are in the account alone. The vectors of
+// memories are made anew, by the embedder that is configured here.
 var mergedTables = []string{
 	"sessions", "messages", "runs", "steps", "queued", "mail", "changes", "approvals", "attachments", "attached", "seeds", "audit", "kv", "spend", "counters", "limits",
 	"file_marks", "undo_moves", "undo_commands", "tries", "grants", "file_labels", "ended_labels",
-	"spaces", "space_words", "space_declined", "space_merges", "memories", "memory_uses",
+	"spaces", "space_words", "space_declined", "space_merges", "memories", "memory_uses", "memory_vectors", "embedders", "spend_purposes",
+	"memory_extractions", "memory_calls", "memory_curations",
 }
 
 // Merge adds what from has and this database lacks, and changes nothing that
@@ -123,6 +126,7 @@ func (m *merge) all() error {
 		{"runs", theirs, "pid", func(r row) { m.endRun(r, pids) }, &m.report.Runs},
 		{"steps", ofTheirRuns, "run_id, seq", m.endStep, nil},
 		{"memory_uses", ofTheirRuns, "run_id", nil, nil},
+		{"memory_extractions", theirs, "session_id", nil, nil},
 		{"seeds", theirs, "id, version", m.endSeed, nil},
 		{"changes", ofTheirRuns, "rowid", nil, nil},
 		{"queued", theirs, "rowid", nil, nil},
@@ -363,7 +367,9 @@ func (m *merge) costs() error {
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			m.report.Costs.Added++
-			_, err = m.copy("spend", "slot = ?", "slot", slot, nil)
+			if _, err = m.copy("spend", "slot = ?", "slot", slot, nil); err == nil {
+				_, err = m.copy("spend_purposes", "slot = ?", "slot, purpose", slot, nil)
+			}
 		case err == nil && here >= calls:
 			m.report.Costs.Present++
 		case err == nil:

@@ -190,6 +190,8 @@ func (s *Store) deleteSession(tx *Tx, id string) error {
 		"DELETE FROM limits WHERE scope = 'run' AND id IN (SELECT id FROM runs WHERE session_id = ?)",
 		"DELETE FROM seeds WHERE session_id = ?",
 		"DELETE FROM memory_uses WHERE run_id IN (SELECT id FROM runs WHERE session_id = ?)",
+		"DELETE FROM memory_extractions WHERE session_id = ?",
+		"UPDATE memory_calls SET session_id = '' WHERE session_id = ?",
 		"DELETE FROM space_declined WHERE instr(id, ?) > 0",
 		"DELETE FROM queued WHERE session_id = ?",
 		"DELETE FROM mail WHERE session_id = ?",

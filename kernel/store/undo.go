@@ -88,6 +88,11 @@ func (s *Store) FileMarks(ctx context.Context, runIDs ...string) ([]FileMark, er
 	return s.fileMarks(ctx, "SELECT "+markColumns+" FROM file_marks WHERE run_id IN (SELECT value FROM json_each(?)) ORDER BY n", string(ids))
 }
 
+// FileMarksOf returns what runs did to one path.
+func (s *Store) FileMarksOf(ctx context.Context, path string) ([]FileMark, error) {
+	return s.fileMarks(ctx, "SELECT "+markColumns+" FROM file_marks WHERE path = ? ORDER BY n", path)
+}
+
 // FileMarksSince returns what was done since a moment, by whatever run.
 func (s *Store) FileMarksSince(ctx context.Context, since time.Time) ([]FileMark, error) {
 	return s.fileMarks(ctx, "SELECT "+markColumns+" FROM file_marks WHERE at >= ? ORDER BY n", Millis(since))

@@ -8,6 +8,7 @@ const (
 	KindPerson   Kind = "person"   // the owner of the home, in the window, a terminal or the served page
 	KindAgent    Kind = "agent"    // one run
 	KindGuardian Kind = "guardian" // the kernel's own periodic checks
+	KindMemory   Kind = "memory"   // the kernel, which keeps the memories of what was said
 )
 
 // Principal is who a call is made for. The zero value may do nothing.

@@ -45,7 +45,7 @@ var koreanOf = sync.OnceValue(func() map[string]string {
 		koreanAccess(),
 		koreanKeys(),
 		koreanTry(),
-		koreanMemory(),
+		koreanMemory(), koreanEmbed(),
 		koreanSpace(),
 		koreanCgroup(),
 		koreanWeb(),

@@ -201,7 +201,7 @@ func knowledgeLook(ctx context.Context, h *kernel.Handle, in knowledgeArgs) (str
 func noteText(n kernel.Note) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (hash %s)\n", n.Path, n.Hash)
-	if n.FrontmatterError != "" {
+	if n.FrontmatterError.EN != "" {
 		fmt.Fprintf(&b, "(Its frontmatter cannot be read: %s)\n", n.FrontmatterError)
 	}
 	b.WriteString("\n" + n.Text)

@@ -76,14 +76,14 @@ var memorySearchMaker = maker{
 	about: "Searches agent memories: what earlier conversations told about the user and their work.",
 	terms: "기억 찾기 검색 회상 선호 취향 패턴 전에 말한 지난번 remember recall before last time preference pattern",
 	make: func(h *kernel.Handle, _ kernel.Workplace) agent.Tool {
-		return newTool("memory_search", "Searches agent memories by their words, in the space of this conversation, the best first. Internal to the agent. Kept in SQLite, found through an index of words and vectors.", memoryTypes,
+		return newTool("memory_search", "Searches agent memories by their words, in the space of this conversation, the best first; also what was said in its other conversations in the last seven days. Internal to the agent. Kept in SQLite, found through an index of words and vectors.", memoryTypes,
 			func(in memorySearchArgs) sys.Words { return sys.Say("Recall: %s", in.Query) },
 			func(ctx context.Context, in memorySearchArgs) (agent.Result, error) {
 				k := 10
 				if in.Limit > 0 {
 					k = min(in.Limit, 50)
 				}
-				found, err := h.Memory.Search(ctx, kernel.MemorySearch{Text: in.Query, Kind: in.Type, K: k, Least: kernel.MemoryLeast})
+				found, err := h.Memory.Search(ctx, kernel.MemorySearch{Text: in.Query, Kind: in.Type, K: k, Least: kernel.MemoryLeast, Said: true})
 				if err != nil {
 					return agent.Result{}, err
 				}

@@ -501,6 +501,26 @@ export interface BackupReport {
   took_ms: number;
 }
 
+/** PurposeCost is what calls that no run made have cost together. */
+export interface BesideCost {
+  /** embedding or memory */
+  purpose: string;
+  calls: number;
+  /** tokens, the cached ones included */
+  input: number;
+  /** tokens, the reasoning ones included */
+  output: number;
+  /** input tokens that the endpoint had seen before */
+  cached: number;
+  /** output tokens that were not shown */
+  reasoning: number;
+  usd: number;
+  /** a part has no known price: USD is a lower bound */
+  unknown: boolean;
+  /** all of it ran where nothing is charged */
+  free: boolean;
+}
+
 /** BudgetChange sets the limits of a scope, all three of them: null is no limit. */
 export interface BudgetChange {
   /** day or run */
@@ -702,7 +722,7 @@ export interface CostQuery {
 }
 
 /**
- * CostView is what model calls have cost. The runs and the others together are
+ * CostView is what model calls have cost. The runs, what was beside them and the others together are
  * the total, and so are the days.
  */
 export interface CostView {
@@ -713,6 +733,8 @@ export interface CostView {
   total: Cost;
   /** the most expensive first, at most 100 */
   runs: RunCost[];
+  /** calls that no run made, by their purpose */
+  beside: BesideCost[];
   /** further runs, and those of deleted conversations */
   others: Cost;
   /** USD that the input would have cost more, had its provider not seen it before */
@@ -821,6 +843,8 @@ export interface Deletion {
   copies: string[];
   /** its text is gone from the files of the database */
   erased: boolean;
+  /** what was remembered from it; that remains */
+  memories: number;
   /** for so long it is only hidden, and can be recovered; 0 when it is gone */
   undo_ms: number;
 }
@@ -868,6 +892,16 @@ export interface EditArgs {
  * effect; [Decide] asks for it.
  */
 export type Effect = 'read' | 'write' | 'execute' | 'network' | 'outside' | 'unknown';
+
+/** EmbedderTest is what a try of an embedder found. */
+export interface EmbedderTest {
+  embedder: string;
+  local: boolean;
+  dim: number;
+  /** how long it took */
+  millis: number;
+  error?: KernelError | null;
+}
 
 /** Evaluation is what came of one version of a seed. */
 export interface Evaluation {
@@ -1658,6 +1692,82 @@ export interface Memory {
   replaced_at?: string;
 }
 
+/** Change is one thing that a curation did. */
+export interface MemoryChange {
+  /** merged, dated, replaced, pruned or cleared */
+  kind: string;
+  /** of the memory that holds now, or that was set aside */
+  id: string;
+  space: string;
+  /** the texts that there were; empty when they were forgotten */
+  before: string[];
+  /** the text that holds; "" when nothing does */
+  after: string;
+  /** of cleared: how many versions */
+  count?: number;
+  undone: boolean;
+  undoable: boolean;
+}
+
+/** Curation is the report of what was done to the memories. */
+export interface MemoryCuration {
+  id: string;
+  at: string;
+  /** whose it is, as 2026-01-31; "" when the person began it */
+  night?: string;
+  /** without what was undone, as the other counts */
+  merged: number;
+  dated: number;
+  replaced: number;
+  pruned: number;
+  /** versions of the history */
+  cleared: number;
+  changes: MemoryChange[];
+}
+
+/** MemoryEmbedding is how far the vectors of memories have come. */
+export interface MemoryEmbedding {
+  /** provider/model; "" is the built-in one, which needs neither network nor time */
+  embedder: string;
+  provider_name?: string;
+  /** no text leaves this machine */
+  local: boolean;
+  /** how many numbers its vectors have; 0 while it gave none */
+  dim: number;
+  /** memories that hold */
+  total: number;
+  /** of them, those that are found by their vectors */
+  done: number;
+  /** of which the beginning alone was embedded: they are too long for the model */
+  cut: number;
+  /** vectors that could not be read since the start, and are made anew */
+  damaged: number;
+  /** vectors are being made */
+  running: boolean;
+  /** it runs, or it fails */
+  since?: string | null;
+  /** why it stands still; it is tried again by itself */
+  error?: KernelError | null;
+  /** why searches go by words and the built-in vectors for now */
+  query_error?: KernelError | null;
+  /** when they ask the embedder again */
+  query_until?: string | null;
+}
+
+/** MemoryExtracted says what came of looking through a conversation. */
+export interface MemoryExtracted {
+  session_id: string;
+  title: string;
+  /** ok, nothing or bad */
+  outcome: string;
+  /** that were kept, its summary among them */
+  memories: Memory[];
+  /** found and not kept: not in the person's words, a secret, or against what they pinned */
+  left: number;
+  /** there is more of it for the next call */
+  more: boolean;
+}
+
 /** MemoryForgotten says what forgetting took away, and what remains of it. */
 export interface MemoryForgotten {
   count: number;
@@ -1757,6 +1867,8 @@ export interface MemoryQuery {
   replaced?: boolean;
   /** those that a run was given or looked up, of whichever space */
   run_id?: string;
+  /** those that stand in this conversation, of whichever space; only the person sees them */
+  thread?: string;
   /** 100 by default, at most 1000 */
   limit?: number;
   /** a memory's id: only what stands behind it */
@@ -1773,6 +1885,8 @@ export interface MemorySearch {
   k?: number;
   /** the share of what was asked for, 0 to 1, that must stand in a memory */
   least?: number;
+  /** also what was said in the space's conversations in the last seven days; their ids are those of messages */
+  said?: boolean;
 }
 
 /** Stats says how much is remembered. */
@@ -1788,6 +1902,16 @@ export interface MemoryStats {
   /** in the index now */
   loaded: number;
   embedder: string;
+  /** of that embedder, in the database; the built-in one needs none */
+  vectors: number;
+}
+
+/** Use is a conversation in which a memory was used. */
+export interface MemoryUse {
+  session_id: string;
+  title: string;
+  /** the last time */
+  at: string;
 }
 
 /** MemoryView is a memory with where it comes from and what it replaced. */
@@ -1797,6 +1921,8 @@ export interface MemoryView {
   history: Memory[];
   /** the title of its conversation; "" without one */
   session: string;
+  /** conversations whose runs it was given to or that looked it up, the newest first, at most 20 */
+  used_in: MemoryUse[];
 }
 
 /** MentionArgs says what a person writes behind an @. */
@@ -1906,7 +2032,7 @@ export interface Note {
   modified: string;
   frontmatter?: Record<string, unknown>;
   /** what is wrong with it; the note can be read and edited */
-  frontmatter_error?: string;
+  frontmatter_error?: Words;
   /** of frontmatter and text, without # */
   tags?: string[];
   aliases?: string[];
@@ -3341,7 +3467,18 @@ export interface VaultChange {
   changed: number;
   /** that were rewritten */
   links: number;
+  /** what was deleted comes back from the trash by this */
+  trash?: string;
   notes: Words[];
+}
+
+/**
+ * Edge says that one note links to another, at least once. From and To are
+ * places in [Graph.Nodes].
+ */
+export interface VaultEdge {
+  from: number;
+  to: number;
 }
 
 /** Entry is a folder, a note or another file. */
@@ -3358,6 +3495,48 @@ export interface VaultEntry {
   modified?: string;
   /** a note over 16 MB: neither read nor searched */
   large?: boolean;
+}
+
+/** VaultForgotten says what became of files of the trash that were deleted for good. */
+export interface VaultForgotten {
+  files: number;
+  /** where else they may still be, each a sentence */
+  notes: Words[];
+}
+
+/** Graph is notes, and the files they show, with their links. */
+export interface VaultGraph {
+  /** by path, those that are missing last */
+  nodes: VaultNode[];
+  edges: VaultEdge[];
+  /** nodes that were left out because there are too many */
+  left?: number;
+}
+
+/** GraphQuery chooses a part of the graph. Its zero value chooses all. */
+export interface VaultGraphOf {
+  /** of the note in the middle; "" for the whole vault */
+  path?: string;
+  /** links away from it, 1 to 3; 0 is 1 */
+  depth?: number;
+  /** nodes; 0 is 2000, which is the most */
+  most?: number;
+}
+
+/** VaultHistory is how a note was before. */
+export interface VaultHistory {
+  path: string;
+  /**
+   * Kept says that every change is in the history of the vault. Without it, in a
+   * folder of the person's, there is only what the undo of agents' runs holds.
+   */
+  kept: boolean;
+  /** for which the undo holds it */
+  days: number;
+  /** the newest first, at most 100 */
+  versions: VaultVersion[];
+  /** there are older ones */
+  more: boolean;
 }
 
 /** Hit is one note that a search found. */
@@ -3377,6 +3556,8 @@ export interface VaultHit {
 /** Imported says what an import did, in files. */
 export interface VaultImported {
   copied: number;
+  /** of what was copied */
+  bytes: number;
   /** that were there already, byte for byte */
   same: number;
   clashes?: Clash[];
@@ -3393,6 +3574,35 @@ export interface VaultIssue {
   target?: string;
   /** what it is, as a sentence */
   text: Words;
+}
+
+/** VaultMove says what a rename or a move would do. */
+export interface VaultMove {
+  from: string;
+  to: string;
+  /** that would be rewritten */
+  links: number;
+  /** the notes in which they stand, by path */
+  in: VaultMoveChange[];
+  /** what would stay as it is, each a sentence */
+  notes: Words[];
+}
+
+/** VaultMoveChange is a note whose links would be rewritten. */
+export interface VaultMoveChange {
+  path: string;
+  links: number;
+}
+
+/** Node is one file of the graph, or a name that links use and no file has. */
+export interface VaultNode {
+  /** of what is missing: what links call it */
+  path: string;
+  title: string;
+  tags?: string[];
+  /** that lead to it, from other notes */
+  links: number;
+  missing?: boolean;
 }
 
 /** VaultState says where the vault is and how it is. */
@@ -3440,6 +3650,64 @@ export interface VaultTaskQuery {
   text?: string;
   /** due on this day (YYYY-MM-DD) or earlier */
   due?: string;
+}
+
+/** VaultText is the text of a version, and what has changed since. */
+export interface VaultText {
+  id: string;
+  /** what it was called */
+  path: string;
+  at: string;
+  /** bytes */
+  size: number;
+  /** lines, since the version before */
+  added: number;
+  removed: number;
+  /** of the agent that wrote it; "" for the person and other programs */
+  run_id?: string;
+  session_id?: string;
+  /** it is how an agent found it then; who wrote it before, and when, is not known */
+  found?: boolean;
+  /** it is what stands in the file */
+  now?: boolean;
+  text: string;
+  encoding: string;
+  /** unified, from it to what stands in the file now; "" when that is the same */
+  diff: string;
+}
+
+/** Trashed is a file that was deleted and can come back. */
+export interface VaultTrashed {
+  id: string;
+  /** where it lay */
+  path: string;
+  at: string;
+  /** bytes */
+  size: number;
+  hash: string;
+  /** of the agent that deleted it; "" for the person */
+  run_id?: string;
+  session_id?: string;
+}
+
+/** VaultVersion is a note as it was once. */
+export interface VaultVersion {
+  id: string;
+  /** what it was called */
+  path: string;
+  at: string;
+  /** bytes */
+  size: number;
+  /** lines, since the version before */
+  added: number;
+  removed: number;
+  /** of the agent that wrote it; "" for the person and other programs */
+  run_id?: string;
+  session_id?: string;
+  /** it is how an agent found it then; who wrote it before, and when, is not known */
+  found?: boolean;
+  /** it is what stands in the file */
+  now?: boolean;
 }
 
 /** WebFetch is a page to be read. */
@@ -3956,6 +4224,18 @@ export interface ExecAPI {
 
 /** MemoryAPI holds the calls about what agents remember. */
 export interface MemoryAPI {
+  /** Embedding says which embedder is configured, and how far its vectors have come. */
+  embedding(): Promise<MemoryEmbedding>;
+  /**
+   * Reembed deletes the vectors of the configured embedder and has them made anew,
+   * in the background. The built-in one has none to make.
+   */
+  reembed(): Promise<MemoryEmbedding>;
+  /**
+   * TryEmbedder embeds a sentence with a model, "provider/model", whether or not it
+   * is configured. Failures come in the report.
+   */
+  tryEmbedder(embedder: string): Promise<EmbedderTest>;
   /** List returns memories. An agent sees those of its conversation's space. */
   list(q: MemoryQuery): Promise<Memory[]>;
   /**
@@ -3995,6 +4275,25 @@ export interface MemoryAPI {
    * nothing. A memory whose id is there already is changed to what came.
    */
   import(all: MemoryImport[]): Promise<MemoryImported>;
+  /**
+   * Curate puts the memories in order now: it merges what is said twice, makes
+   * relative dates exact, lets the newest of the facts about the same hold, and sets
+   * aside what is old and was never of use. It asks no model. It returns the report.
+   */
+  curate(): Promise<MemoryCuration>;
+  /** Curations returns the reports, the newest first: 10 by default, at most 100. */
+  curations(limit: number): Promise<MemoryCuration[]>;
+  /**
+   * Uncurate undoes one change of a report, by its place from 0 on, and returns the
+   * report as it is then. The same change is not made again.
+   */
+  uncurate(id: string, change: number): Promise<MemoryCuration>;
+  /**
+   * Extract looks through a conversation now, whether or not it rests: "" is for
+   * all that have something new. It costs a call of the conversation's own model
+   * for each; the limits hold.
+   */
+  extract(session: string): Promise<MemoryExtracted[]>;
   /**
    * Elsewhere returns the names of other spaces that clearly know something about
    * a text, three at most: their names alone, never what they know.
@@ -4110,6 +4409,18 @@ export interface KnowledgeAPI {
   find(name: string, k: number): Promise<VaultHit[]>;
   /** Backlinks returns the places that link to a note. */
   backlinks(name: string): Promise<VaultBacklink[]>;
+  /**
+   * Unlinked returns places in other notes that name a note without linking to it,
+   * at most 100.
+   */
+  unlinked(name: string): Promise<VaultBacklink[]>;
+  /** Graph returns notes and who links to whom: of the whole vault, or around one. */
+  graph(q: VaultGraphOf): Promise<VaultGraph>;
+  /**
+   * MovePreview says what [KnowledgeAPI.Move] would do now. It changes nothing, and
+   * fails where that would.
+   */
+  movePreview(from: string, to: string): Promise<VaultMove>;
   /** Tags returns all tags and how many notes have each. */
   tags(): Promise<VaultTag[]>;
   /** Tasks returns the items of checklists. */
@@ -4125,6 +4436,8 @@ export interface KnowledgeAPI {
    * with beside comes in under another name.
    */
   import(dir: string, beside: boolean): Promise<VaultImported>;
+  /** ImportPreview says what [KnowledgeAPI.Import] would do now. It changes nothing. */
+  importPreview(dir: string, beside: boolean): Promise<VaultImported>;
   /**
    * Write makes a note, or replaces its text. It fails with conflict when the note
    * is another than the one that the text was made from.
@@ -4134,7 +4447,7 @@ export interface KnowledgeAPI {
   append(path: string, text: string): Promise<VaultChange>;
   /**
    * Delete takes a note or another file away; base is the hash that the caller
-   * saw, or "" for whatever is there. The history keeps it where there is one.
+   * saw, or "" for whatever is there. The trash keeps it.
    */
   delete(path: string, base: string): Promise<VaultChange>;
   /**
@@ -4142,6 +4455,11 @@ export interface KnowledgeAPI {
    * that lead there: all of it or nothing.
    */
   move(from: string, to: string): Promise<VaultChange>;
+  /**
+   * Link makes the first mention of a note in a line of another one a link. line
+   * counts from 1; base is the hash of the note in which it was seen, or "".
+   */
+  link(path: string, line: number, to: string, base: string): Promise<VaultChange>;
   /**
    * Toggle ticks an item of a checklist, or opens it again. line counts from 1;
    * base is the hash of the note in which it was seen, or "".
@@ -4154,6 +4472,25 @@ export interface KnowledgeAPI {
    * missing. date is YYYY-MM-DD, or "" for today.
    */
   journal(date: string, text: string): Promise<VaultChange>;
+  /**
+   * History returns how a note or another file was before, the newest version first.
+   * A note that was deleted is named by its path.
+   */
+  history(name: string): Promise<VaultHistory>;
+  /** Version returns the text of a version; id may be its first letters. */
+  version(name: string, id: string): Promise<VaultText>;
+  /** Trash returns what was deleted and can come back, the newest first. */
+  trash(): Promise<VaultTrashed[]>;
+  /**
+   * Restore puts a file of the trash back where it lay, or under a free name beside
+   * it, which the change says.
+   */
+  restore(id: string): Promise<VaultChange>;
+  /**
+   * Forget deletes files of the trash for good, by their ids. It says where else
+   * they may still be. What fails leaves the others deleted.
+   */
+  forget(ids: string[]): Promise<VaultForgotten>;
 }
 
 /**
@@ -4503,6 +4840,9 @@ export function makeKernel(t: Transport): Kernel {
       edit: (in_) => t.call('exec.edit', [in_]) as Promise<FileEffect>,
     },
     memory: {
+      embedding: () => t.call('memory.embedding', []) as Promise<MemoryEmbedding>,
+      reembed: () => t.call('memory.reembed', []) as Promise<MemoryEmbedding>,
+      tryEmbedder: (embedder) => t.call('memory.tryEmbedder', [embedder]) as Promise<EmbedderTest>,
       list: (q) => t.call('memory.list', [q]) as Promise<Memory[]>,
       get: (id) => t.call('memory.get', [id]) as Promise<MemoryView>,
       search: (s) => t.call('memory.search', [s]) as Promise<MemoryFound[]>,
@@ -4513,6 +4853,10 @@ export function makeKernel(t: Transport): Kernel {
       stats: () => t.call('memory.stats', []) as Promise<MemoryStats>,
       rebuild: () => t.call('memory.rebuild', []) as Promise<void>,
       import: (all) => t.call('memory.import', [all]) as Promise<MemoryImported>,
+      curate: () => t.call('memory.curate', []) as Promise<MemoryCuration>,
+      curations: (limit) => t.call('memory.curations', [limit]) as Promise<MemoryCuration[]>,
+      uncurate: (id, change) => t.call('memory.uncurate', [id, change]) as Promise<MemoryCuration>,
+      extract: (session) => t.call('memory.extract', [session]) as Promise<MemoryExtracted[]>,
       elsewhere: (text) => t.call('memory.elsewhere', [text]) as Promise<string[]>,
     },
     space: {
@@ -4545,17 +4889,27 @@ export function makeKernel(t: Transport): Kernel {
       search: (query, k) => t.call('knowledge.search', [query, k]) as Promise<VaultHit[]>,
       find: (name, k) => t.call('knowledge.find', [name, k]) as Promise<VaultHit[]>,
       backlinks: (name) => t.call('knowledge.backlinks', [name]) as Promise<VaultBacklink[]>,
+      unlinked: (name) => t.call('knowledge.unlinked', [name]) as Promise<VaultBacklink[]>,
+      graph: (q) => t.call('knowledge.graph', [q]) as Promise<VaultGraph>,
+      movePreview: (from, to) => t.call('knowledge.movePreview', [from, to]) as Promise<VaultMove>,
       tags: () => t.call('knowledge.tags', []) as Promise<VaultTag[]>,
       tasks: (q) => t.call('knowledge.tasks', [q]) as Promise<VaultTask[]>,
       check: () => t.call('knowledge.check', []) as Promise<VaultIssue[]>,
       import: (dir, beside) => t.call('knowledge.import', [dir, beside]) as Promise<VaultImported>,
+      importPreview: (dir, beside) => t.call('knowledge.importPreview', [dir, beside]) as Promise<VaultImported>,
       write: (in_) => t.call('knowledge.write', [in_]) as Promise<VaultChange>,
       append: (path, text) => t.call('knowledge.append', [path, text]) as Promise<VaultChange>,
       delete: (path, base) => t.call('knowledge.delete', [path, base]) as Promise<VaultChange>,
       move: (from, to) => t.call('knowledge.move', [from, to]) as Promise<VaultChange>,
+      link: (path, line, to, base) => t.call('knowledge.link', [path, line, to, base]) as Promise<VaultChange>,
       toggle: (path, line, base) => t.call('knowledge.toggle', [path, line, base]) as Promise<VaultChange>,
       addTask: (path, text) => t.call('knowledge.addTask', [path, text]) as Promise<VaultChange>,
       journal: (date, text) => t.call('knowledge.journal', [date, text]) as Promise<VaultChange>,
+      history: (name) => t.call('knowledge.history', [name]) as Promise<VaultHistory>,
+      version: (name, id) => t.call('knowledge.version', [name, id]) as Promise<VaultText>,
+      trash: () => t.call('knowledge.trash', []) as Promise<VaultTrashed[]>,
+      restore: (id) => t.call('knowledge.restore', [id]) as Promise<VaultChange>,
+      forget: (ids) => t.call('knowledge.forget', [ids]) as Promise<VaultForgotten>,
     },
     a2a: {
       cards: (q) => t.call('a2a.cards', [q]) as Promise<AgentCard[]>,
