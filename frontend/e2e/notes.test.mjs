@@ -112,10 +112,10 @@ for (const [language, t] of Object.entries(languages)) {
 			await accessible(page);
 
 			await page.locator('main h1 button').click();
-			await page.locator('main .name').fill(t.renamed);
+			await page.getByRole('dialog').locator('input').first().fill(t.renamed);
 			await page.keyboard.press('Enter');
 			await until('the note is renamed', () => existsSync(vault(`News/${t.renamed}.md`)));
-			assert.match(text('index.md'), new RegExp(`\\[\\[${t.renamed}\\]\\]`));
+			await until('the link follows', () => text('index.md').includes(`[[${t.renamed}]]`));
 			assert.equal(existsSync(vault(`News/${t.note}.md`)), false);
 		});
 

@@ -113,6 +113,15 @@ const files =
 		await page.locator('input[type=file]').setInputFiles(list);
 		await page.waitForTimeout(200);
 	};
+/** dialogOf opens what the palette has under this name. */
+const dialogOf = async (page, en, ko) => {
+	const name = await page.evaluate(([en, ko]) => (document.documentElement.lang === 'ko' ? ko : en), [en, ko]);
+	await page.keyboard.press('Control+KeyK');
+	await page.getByRole('combobox').fill(name);
+	await page.getByRole('option', { name }).first().click();
+	await page.locator('dialog header h2', { hasText: name }).waitFor();
+};
+
 const notes = ['notes from the design review, second half, with everything that was said.txt', 'text '.repeat(9000)];
 
 /** sent opens the conversation whose message has attachments, and the one at the index. */
@@ -146,6 +155,21 @@ const quick = (words, until) => async (page) => {
 	await page.keyboard.press('Enter');
 	if (until) await page.locator(until).waitFor();
 };
+
+/** spaces opens them, and the space at the index. */
+const spaces = (index, then) => async (page) => {
+	await palette('manage spaces')(page);
+	await page.keyboard.press('Enter');
+	await page.locator('main .chips, main .none').first().waitFor();
+	if (index !== undefined) {
+		await page.locator('table[data-table=spaces] tr.line button').nth(index).click();
+		await page.locator('#pane-side dl').waitFor();
+	}
+	await then?.(page);
+	await page.waitForTimeout(300);
+};
+/** inSpace presses a button of the space that is open. */
+const inSpace = (name) => (page) => page.locator('#pane-side').getByRole('button', { name }).click();
 
 export const views = [
 	{ name: 'home' },
@@ -280,21 +304,21 @@ export const views = [
 	{
 		name: 'models-menu',
 		go: async (page) => {
-			await page.locator('.composer .chip-trigger').nth(2).click();
+			await page.locator('.composer .chip-trigger').nth(3).click();
 			await page.waitForTimeout(200);
 		},
 	},
 	{
 		name: 'folder-menu',
 		go: async (page) => {
-			await page.locator('.composer .chip-trigger').nth(0).click();
+			await page.locator('.composer .chip-trigger').nth(1).click();
 			await page.waitForTimeout(300);
 		},
 	},
 	{
 		name: 'mode-menu',
 		go: async (page) => {
-			await page.locator('.composer .chip-trigger').nth(1).click();
+			await page.locator('.composer .chip-trigger').nth(2).click();
 			await page.waitForTimeout(200);
 		},
 	},
@@ -386,6 +410,13 @@ export const views = [
 		name: 'memory-off',
 		go: memory(undefined, (page) => page.locator('main .give [role=switch]').click()),
 	},
+	{
+		name: 'memory-night',
+		go: memory(undefined, async (page) => {
+			await page.locator('main .night button').click();
+			await page.locator('dialog[open] li').first().waitFor();
+		}),
+	},
 	{ name: 'memory-empty', scene: 'empty', go: memory() },
 	{
 		name: 'memory-many',
@@ -402,6 +433,84 @@ export const views = [
 			await page.locator('.used li').first().waitFor();
 		},
 	},
+	{ name: 'embedder', go: settings('memory') },
+	{
+		name: 'embedder-away',
+		go: async (page) => {
+			await settings('memory')(page);
+			await page.locator('main select').selectOption('openai');
+			await page.getByRole('button', { name: /^(Test|시험)$/ }).click();
+			await page.locator('main .result').waitFor();
+		},
+	},
+	{
+		name: 'embedder-ask',
+		go: async (page) => {
+			await settings('memory')(page);
+			await page.locator('main select').selectOption('openai');
+			await page.getByRole('button', { name: /^(Use it|사용)$/ }).click();
+			await page.waitForTimeout(200);
+		},
+	},
+	{ name: 'embedder-progress', scene: 'embedding', go: settings('memory') },
+	{ name: 'embedder-failed', scene: 'embedding-failed', go: settings('memory') },
+	{
+		name: 'space-switcher',
+		scene: 'proposed',
+		go: async (page) => {
+			await session(page, 1);
+			if (!(await page.locator('.space-switch').isVisible())) await page.keyboard.press('Control+KeyB');
+			await page.locator('.space-switch').click();
+			await page.waitForTimeout(250);
+		},
+	},
+	{ name: 'space-proposed', scene: 'proposed', go: (page) => session(page, 1) },
+	{ name: 'space-proposed-move', scene: 'proposed', go: (page) => session(page, 3) },
+	{
+		name: 'space-chip',
+		go: async (page) => {
+			await written('File the receipts, 영수증')(page);
+			await page.locator('.composer .chip-trigger', { hasText: /Home|집/ }).click();
+			await page.waitForTimeout(300);
+		},
+	},
+	{
+		name: 'space-move',
+		go: async (page) => {
+			if (!(await page.locator('aside nav').isVisible())) await page.keyboard.press('Control+KeyB');
+			const line = page.locator('aside nav li').nth(3);
+			await line.hover();
+			await line.locator('.icon-trigger').click();
+			await page.locator('.menu-item', { hasText: /Move to a space|공간으로 옮기기/ }).click();
+			await page.waitForTimeout(250);
+		},
+	},
+	{ name: 'spaces', scene: 'spaces', go: spaces() },
+	{ name: 'spaces-one', scene: 'spaces', go: spaces(2) },
+	{ name: 'spaces-gone', scene: 'spaces', go: spaces(4) },
+	{ name: 'spaces-default', scene: 'spaces', go: spaces(5) },
+	{ name: 'spaces-edit', scene: 'spaces', go: spaces(2, inSpace(/^(Edit|고치기)$/)) },
+	{ name: 'spaces-merge', scene: 'spaces', go: spaces(3, inSpace(/^(Merge into|다른 공간에)/)) },
+	{ name: 'spaces-remove', scene: 'spaces', go: spaces(3, inSpace(/^(Remove|없애기)/)) },
+	{
+		name: 'spaces-archived',
+		scene: 'spaces',
+		go: spaces(undefined, async (page) => {
+			await page.locator('main .chips label').nth(1).click();
+			await page.locator('table[data-table=spaces] tr.line button').first().click();
+			await page.locator('#pane-side dl').waitFor();
+		}),
+	},
+	{
+		name: 'spaces-stale',
+		scene: 'spaces',
+		go: spaces(undefined, (page) => page.locator('main .chips button').click()),
+	},
+	{
+		name: 'spaces-create',
+		go: spaces(undefined, (page) => page.locator('main .view-head button').last().click()),
+	},
+	{ name: 'spaces-empty', scene: 'empty', go: spaces() },
 	{ name: 'audit', go: audit() },
 	{ name: 'audit-entry', go: audit(3) },
 	{
@@ -487,6 +596,7 @@ export const views = [
 	{ name: 'settings-notifications', go: settings('notifications') },
 	{ name: 'settings-limits', go: settings('limits') },
 	{ name: 'limit', scene: 'limit', go: (page) => session(page, 1) },
+	{ name: 'settings-memory', go: settings('memory') },
 	{ name: 'settings-storage', go: settings('storage') },
 	{
 		name: 'settings-restore',
@@ -521,6 +631,54 @@ export const views = [
 			await page.locator('.cm-content').click();
 			await page.keyboard.type('Mine. ');
 			await page.locator('.note.wait').waitFor();
+		}),
+	},
+	{
+		name: 'knowledge-versions',
+		go: knowledge(/^\d{4}-\d\d-\d\d/, async (page) => {
+			await page.getByRole('button', { name: /^(Versions|버전)$/ }).click();
+			await page.locator('dialog .add').first().waitFor();
+		}),
+	},
+	{
+		name: 'knowledge-trash',
+		go: knowledge(/Broken head|깨진 머리말/, async (page) => {
+			await page.getByRole('button', { name: /^(Actions for this note|노트 동작)$/ }).click();
+			await page.getByRole('menuitem', { name: /^(Delete|삭제)$/ }).click();
+			await page.locator('dialog footer button').last().click();
+			await dialogOf(page, 'Trash', '휴지통');
+			await page.locator('dialog li').first().waitFor();
+		}),
+	},
+	{
+		name: 'knowledge-graph',
+		go: knowledge(/^\d{4}-\d\d-\d\d/, async (page) => {
+			await dialogOf(page, 'Graph of all notes', '전체 그래프');
+			await page.locator('dialog svg .node').first().waitFor();
+		}),
+	},
+	{
+		name: 'knowledge-rename',
+		go: knowledge(/^\d{4}-\d\d-\d\d/, async (page) => {
+			await page.locator('main h1 button').click();
+			await page.locator('dialog input').first().fill('Saturday');
+			await page.locator('dialog .says p').first().waitFor();
+		}),
+	},
+	{
+		name: 'knowledge-check',
+		go: knowledge(undefined, async (page) => {
+			await dialogOf(page, 'Check the notes', '노트 점검');
+			await page.locator('dialog li').first().waitFor();
+		}),
+	},
+	{
+		name: 'knowledge-import',
+		go: knowledge(undefined, async (page) => {
+			await dialogOf(page, 'Import a folder', '폴더 가져오기');
+			await page.locator('dialog input').first().fill('/home/me/Obsidian');
+			await page.keyboard.press('Enter');
+			await page.locator('dialog .place').waitFor();
 		}),
 	},
 	{ name: 'knowledge-empty', scene: 'empty', go: knowledge() },

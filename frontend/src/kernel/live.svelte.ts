@@ -6,6 +6,7 @@ import { Inbox } from './inbox.svelte';
 import { Kept } from './kept.svelte';
 import { Models } from './models.svelte';
 import { Sessions } from './sessions.svelte';
+import { Spaces } from './spaces.svelte';
 import { failureOf, type Event, type Failure, type Link, type Transport } from './transport';
 
 /** Notice is something that is told once, in passing. */
@@ -35,6 +36,7 @@ export interface Offer {
 export class Live {
 	readonly kernel: Kernel;
 	readonly sessions: Sessions;
+	readonly spaces: Spaces;
 	readonly approvals: Approvals;
 	readonly inbox: Inbox;
 	readonly models: Models;
@@ -72,6 +74,7 @@ export class Live {
 		this.inbox = new Inbox(kernel);
 		this.models = new Models(kernel);
 		this.kept = new Kept(kernel);
+		this.spaces = new Spaces(kernel, this.kept, this.sessions);
 	}
 
 	/** start follows the kernel until the returned function is called. */
@@ -97,7 +100,12 @@ export class Live {
 			]);
 			this.status = status;
 			this.config = config;
-			await Promise.all([this.sessions.load(), this.approvals.load(), this.inbox.load(), this.models.load()]);
+			await Promise.all([
+				this.spaces.load().then(() => this.sessions.load()),
+				this.approvals.load(),
+				this.inbox.load(),
+				this.models.load(),
+			]);
 		} catch (e) {
 			this.failure = failureOf(e);
 		}
@@ -212,6 +220,7 @@ export class Live {
 				break;
 			default:
 				this.sessions.receive(e);
+				this.spaces.receive(e);
 				this.approvals.receive(e);
 				this.inbox.receive(e);
 				this.models.receive(e);

@@ -1,4 +1,4 @@
-import type { Deletion, Kernel, Run, Session, SessionPatch } from './api.gen';
+import type { Deletion, Kernel, Run, Session, SessionPatch, SessionQuery } from './api.gen';
 import { failureOf, type Event, type Failure } from './transport';
 
 const PAGE = 50;
@@ -18,13 +18,27 @@ export class Sessions {
 	archived = $state.raw<Session[]>([]);
 	loaded = $state(false);
 	more = $state(false);
+	/** space is the one whose conversations are shown, "" the default one; null shows all. */
+	space = $state<string | null>(null);
+	/** inSpace are those of that space, as far as they were read. */
+	inSpace = $state.raw<Session[]>();
+	moreInSpace = $state(false);
 	failure = $state.raw<Failure>();
 	/** words narrow the list to what the full-text search finds. */
 	words = $state('');
 	found = $state.raw<Session[]>();
 
+	/** shown are the conversations of the list, and away those that were taken out of it. */
+	readonly shown = $derived.by(() => {
+		const { space } = this;
+		return space === null ? this.list : (this.inSpace ?? this.list.filter((s) => s.space === space));
+	});
+	readonly shownMore = $derived(this.space === null ? this.more : this.moreInSpace);
+	readonly away = $derived(this.space === null ? this.archived : this.archived.filter((s) => s.space === this.space));
+
 	#kernel: Kernel;
 	#search = 0;
+	#narrowed = 0;
 
 	constructor(kernel: Kernel) {
 		this.#kernel = kernel;
@@ -32,7 +46,7 @@ export class Sessions {
 
 	get(id: string): Session | undefined {
 		const by = (s: Session) => s.id === id;
-		return this.list.find(by) ?? this.found?.find(by) ?? this.archived.find(by);
+		return this.list.find(by) ?? this.found?.find(by) ?? this.inSpace?.find(by) ?? this.archived.find(by);
 	}
 
 	async load(): Promise<void> {
@@ -40,6 +54,7 @@ export class Sessions {
 			const [list, archived] = await Promise.all([
 				this.#kernel.state.sessions({ limit: PAGE }),
 				this.#kernel.state.sessions({ limit: ARCHIVED, archived: true }),
+				this.narrow(this.space),
 			]);
 			this.list = [...list].sort(order);
 			this.archived = archived;
@@ -51,11 +66,41 @@ export class Sessions {
 		this.loaded = true;
 	}
 
-	/** older adds the next page. */
+	/** narrow shows the conversations of one space, or of all. What was searched for is searched for there. */
+	async narrow(space: string | null): Promise<void> {
+		const turn = ++this.#narrowed;
+		if (space !== this.space) {
+			this.space = space;
+			this.inSpace = undefined;
+			this.moreInSpace = false;
+			if (this.words.trim()) void this.search(this.words);
+		}
+		if (space === null) return;
+		try {
+			const list = await this.#kernel.state.sessions({ limit: PAGE, space });
+			if (turn !== this.#narrowed) return;
+			this.inSpace = [...list].sort(order);
+			this.moreInSpace = list.length === PAGE;
+			this.failure = undefined;
+		} catch (e) {
+			if (turn === this.#narrowed) this.failure = failureOf(e);
+		}
+	}
+
+	/** older adds the next page of what is shown. */
 	async older(): Promise<void> {
-		const last = this.list.at(-1);
+		const { space } = this;
+		const last = this.shown.at(-1);
 		if (!last) return;
 		try {
+			if (space !== null) {
+				const page = await this.#kernel.state.sessions({ limit: PAGE, before: last.id, space });
+				if (space !== this.space) return;
+				this.moreInSpace = page.length === PAGE;
+				const known = new Set(this.shown.map((s) => s.id));
+				this.inSpace = [...this.shown, ...page.filter((s) => !known.has(s.id))].sort(order);
+				return;
+			}
 			const page = await this.#kernel.state.sessions({ limit: PAGE, before: last.id });
 			this.more = page.length === PAGE;
 			const known = new Set(this.list.map((s) => s.id));
@@ -74,7 +119,8 @@ export class Sessions {
 			return;
 		}
 		try {
-			const search = { search: words.trim(), limit: PAGE };
+			const search: SessionQuery = { search: words.trim(), limit: PAGE };
+			if (this.space !== null) search.space = this.space;
 			const found = await Promise.all([
 				this.#kernel.state.sessions(search),
 				this.#kernel.state.sessions({ ...search, archived: true }),
@@ -104,12 +150,17 @@ export class Sessions {
 		const without = (list: Session[]) => list.filter((o) => o.id !== s.id);
 		this.list = s.archived ? without(this.list) : [...without(this.list), s].sort(order);
 		this.archived = s.archived ? [...without(this.archived), s].sort(order) : without(this.archived);
+		if (this.inSpace) {
+			const here = !s.archived && s.space === this.space;
+			this.inSpace = here ? [...without(this.inSpace), s].sort(order) : without(this.inSpace);
+		}
 		if (this.found) this.found = this.found.map((o) => (o.id === s.id ? { ...s, snippet: o.snippet } : o));
 	}
 
 	drop(id: string): void {
 		this.list = this.list.filter((s) => s.id !== id);
 		this.archived = this.archived.filter((s) => s.id !== id);
+		this.inSpace = this.inSpace?.filter((s) => s.id !== id);
 		this.found = this.found?.filter((s) => s.id !== id);
 	}
 
@@ -119,6 +170,7 @@ export class Sessions {
 		const change = (s: Session) => (s.id === r.session_id ? { ...s, state: r.state } : s);
 		this.list = this.list.map(change);
 		this.archived = this.archived.map(change);
+		this.inSpace = this.inSpace?.map(change);
 		this.found = this.found?.map(change);
 	}
 

@@ -11,13 +11,16 @@ import FileDiff from '@lucide/svelte/icons/file-diff';
 import FilePlus from '@lucide/svelte/icons/file-plus-2';
 import FileText from '@lucide/svelte/icons/file-text';
 import FolderIcon from '@lucide/svelte/icons/folder';
+import FolderInput from '@lucide/svelte/icons/folder-input';
 import Hand from '@lucide/svelte/icons/hand';
 import House from '@lucide/svelte/icons/house';
 import InboxIcon from '@lucide/svelte/icons/inbox';
 import Keyboard from '@lucide/svelte/icons/keyboard';
 import Languages from '@lucide/svelte/icons/languages';
+import ListChecks from '@lucide/svelte/icons/list-checks';
 import MessageCircle from '@lucide/svelte/icons/message-circle';
 import MessageCirclePlus from '@lucide/svelte/icons/message-circle-plus';
+import Network from '@lucide/svelte/icons/network';
 import PanelLeft from '@lucide/svelte/icons/panel-left';
 import Pin from '@lucide/svelte/icons/pin';
 import RotateCw from '@lucide/svelte/icons/rotate-cw';
@@ -28,10 +31,12 @@ import Shield from '@lucide/svelte/icons/shield';
 import Square from '@lucide/svelte/icons/square';
 import SquarePen from '@lucide/svelte/icons/square-pen';
 import SunMoon from '@lucide/svelte/icons/sun-moon';
+import Trash from '@lucide/svelte/icons/trash-2';
 import type { Composer, Mode } from '../features/chat/composer.svelte';
 import { open, type Conversation } from '../features/chat/conversation.svelte';
 import type { Entry } from '../features/palette/palette.svelte';
 import { Titles } from '../features/palette/titles.svelte';
+import { LEAST } from '../features/memory/remembered.svelte';
 import { sections } from '../features/settings/sections';
 import type { Session } from '../kernel/api.gen';
 import type { Live } from '../kernel/live.svelte';
@@ -42,6 +47,7 @@ import { copyText } from '../ui/clipboard';
 import { fileName, shortPath } from '../ui/format';
 import { i18n, type Language } from '../ui/i18n/index.svelte';
 import { keysOf, shortcuts } from '../ui/keys';
+import { spaceEntries, type SpaceStage } from './commands-spaces';
 import type { Shell } from './shell.svelte';
 
 /** Stage is what stands on the screen, and what it can do. */
@@ -54,7 +60,8 @@ export interface Stage {
 	toCard: (sessionID: string) => void;
 	inbox: () => void;
 	agents: () => void;
-	memory: () => void;
+	/** memory goes to what is remembered, or to one thing of it. */
+	memory: (id?: string) => void;
 	/** remember asks what should be remembered. */
 	remember: () => void;
 	audit: () => void;
@@ -62,6 +69,9 @@ export interface Stage {
 	/** note opens a note; none makes a new one. */
 	note: (path?: string) => void;
 	journal: () => void;
+	/** notes shows something of all notes. */
+	notes: (what: 'trash' | 'graph' | 'check' | 'import') => void;
+	spaces: Omit<SpaceStage, 'onScreen'>;
 }
 
 /** How many messages a full-text search shows. */
@@ -92,6 +102,7 @@ export class Commands {
 		...this.#here(),
 		...this.#actions(),
 		...this.#goto(),
+		...spaceEntries(this.#live, { ...this.#stage.spaces, onScreen: () => this.#onScreen }),
 		...this.#conversations(),
 		...this.#models(),
 		...this.#choices(),
@@ -103,15 +114,18 @@ export class Commands {
 		if (page === 'folder') return this.#path(words);
 		if (page === 'note') return this.#notes(words, NOTES);
 		if (page !== '' || words === '') return [];
-		const [list, notes] = await Promise.all([
+		const [list, notes, within, memories] = await Promise.all([
 			this.#live.kernel.state.sessions({ search: words, limit: FOUND }),
 			this.#notes(words, FOUND).catch(() => []),
+			this.#inNotes(words).catch(() => []),
+			this.#memories(words).catch(() => []),
 		]);
+		const named = new Set(notes.map((e) => e.id));
 		const said = list.map((s) => {
 			const run = () => this.#shell.open(s.id, s.hit_run);
 			return { ...this.#session(s), group: 'text' as const, ...(s.snippet ? { below: s.snippet } : {}), run };
 		});
-		return [...said, ...notes];
+		return [...said, ...notes, ...within.filter((e) => !named.has(e.id)), ...memories];
 	}
 
 	/** notes are those whose names fit. */
@@ -125,6 +139,40 @@ export class Commands {
 				run: () => this.#stage.note(h.path),
 			}),
 		);
+	}
+
+	/** inNotes are the notes in whose text the words stand. */
+	async #inNotes(words: string): Promise<Entry[]> {
+		const hits = (await this.#live.kernel.knowledge.search(words, FOUND)) ?? [];
+		return hits.map((h) =>
+			entry('note', `note:${h.path}`, {
+				title: h.title,
+				icon: FileText,
+				hint: h.path.split('/').slice(0, -1).join('/'),
+				...(h.snippet ? { below: h.snippet } : {}),
+				run: () => this.#stage.note(h.path),
+			}),
+		);
+	}
+
+	/** memories are those of all spaces that fit, the best first. */
+	async #memories(text: string): Promise<Entry[]> {
+		const { memory, space } = this.#live.kernel;
+		const [stats, spaces] = await Promise.all([memory.stats(), space.list()]);
+		const found = await Promise.all(
+			Object.keys(stats.spaces).map((s) => memory.search({ text, space: s, k: FOUND, least: LEAST })),
+		);
+		// Scores are comparable within one search only; which share of the words stands in a memory is so among all.
+		const best = found.flat().sort((a, b) => b.cover - a.cover);
+		return best.slice(0, FOUND).map((m) => {
+			const of = spaces.find((s) => s.id === m.space);
+			return entry('memory', `memory:${m.id}`, {
+				title: m.text,
+				icon: Brain,
+				...(of ? { hint: `${of.emoji} ${of.name}` } : {}),
+				run: () => this.#stage.memory(m.id),
+			});
+		});
 	}
 
 	/** What is chosen applies to the conversation on the screen, or to the one that begins on the home. */
@@ -335,6 +383,21 @@ export class Commands {
 				keys: keysOf(shortcuts.journal[0]),
 				run: () => this.#stage.journal(),
 			}),
+			...(
+				[
+					['graph', 'graphAll', Network],
+					['trash', 'trash', Trash],
+					['check', 'check', ListChecks],
+					['import', 'import', FolderInput],
+				] as const
+			).map(([what, word, icon]) =>
+				entry('actions', `notes:${what}`, {
+					title: i18n.t.notebook[word],
+					also: also(i18n.other.notebook[word]),
+					icon,
+					run: () => this.#stage.notes(what),
+				}),
+			),
 		];
 	}
 

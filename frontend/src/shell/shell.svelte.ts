@@ -1,7 +1,7 @@
 import type { Section } from '../features/settings/sections';
 import type { Kept } from '../kernel/kept.svelte';
 
-export type View = 'chat' | 'inbox' | 'agents' | 'knowledge' | 'memory' | 'audit' | 'settings';
+export type View = 'chat' | 'inbox' | 'agents' | 'knowledge' | 'memory' | 'spaces' | 'audit' | 'settings';
 
 /** Tab is a page of the side panel. */
 export type Tab = 'plan' | 'changes';
@@ -57,8 +57,8 @@ export class Shell {
 	/** noteKept is the panel beside a note, which stands open unless the person closed it. */
 	noteKept = $state(true);
 
-	/** The tables of agents, of memories and of the audit record have no list beside them, and beside them stands what is open. */
-	table = $derived(['agents', 'memory', 'audit'].includes(this.view));
+	/** The tables of agents, of memories, of spaces and of the audit record have no list beside them, and beside them stands what is open. */
+	table = $derived(['agents', 'memory', 'spaces', 'audit'].includes(this.view));
 	pane = $derived(!this.table && (this.paneIsSheet ? this.paneSheet : this.paneKept));
 	side = $derived.by(() => {
 		if (this.table) return this.#opened(this.view) && (!this.sideIsSheet || this.sideSheet);
@@ -118,6 +118,11 @@ export class Shell {
 
 	memory(): void {
 		this.view = 'memory';
+		this.closeSheets();
+	}
+
+	spaces(): void {
+		this.view = 'spaces';
 		this.closeSheets();
 	}
 

@@ -37,6 +37,7 @@ export function whoOf(e: AuditEntry, names: ReadonlyMap<string, string>): string
 	if (e.actor.startsWith('person')) return t.you;
 	if (e.actor === 'kernel') return 'Oxios';
 	if (e.actor === 'guardian') return t.guardian;
+	if (e.actor === 'memory') return t.memory;
 	const id = e.actor.replace(/^agent:/, '');
 	return names.get(id) ?? t.agent(id.slice(0, 8));
 }

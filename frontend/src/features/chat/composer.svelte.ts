@@ -1,8 +1,10 @@
 import type { Folder, Kernel, Session, Submit, Submitted } from '../../kernel/api.gen';
 import type { Live } from '../../kernel/live.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
+import { shortPath } from '../../ui/format';
 import { Attachments } from './attach.svelte';
 import { draft, keepDraft } from './drafts';
+import { Placing } from './placing.svelte';
 
 /** The largest message that can be sent, in bytes: what the kernel takes. */
 export const MOST = 1 << 20;
@@ -22,6 +24,8 @@ export class Composer {
 	sending = $state(false);
 	failure = $state.raw<Failure>();
 	readonly attachments: Attachments;
+	/** placing finds the space that a new conversation would begin in. */
+	readonly placing: Placing;
 	/** refused is the size of a paste that was not taken, in bytes; 0 without one. */
 	refused = $state(0);
 	/** place is the folder as the kernel sees it; null when it could not be looked at. */
@@ -46,6 +50,7 @@ export class Composer {
 		this.sessionID = sessionID;
 		this.text = draft(sessionID);
 		this.attachments = new Attachments(live.kernel, live.kept, sessionID);
+		this.placing = new Placing(live);
 	}
 
 	get session() {
@@ -53,19 +58,29 @@ export class Composer {
 	}
 
 	get folder(): string {
-		return this.#folder ?? (this.session?.folder || this.#live.setting('folder'));
+		return this.#folder ?? (this.session?.folder || this.placing.folder || this.#live.setting('folder'));
+	}
+
+	/** own says that this folder is that of a space, in the home of Oxios: its path says nothing to a person. */
+	get own(): boolean {
+		const home = this.#live.status?.home;
+		return (
+			!!home && /\/workspace$/.test(this.folder) && shortPath(this.folder).startsWith(`${shortPath(home)}/spaces/`)
+		);
 	}
 
 	get mode(): Mode {
-		return this.#mode ?? ((this.session?.mode || this.#live.setting('mode') || 'guarded') as Mode);
+		return this.#mode ?? ((this.session?.mode || this.placing.mode || this.#live.setting('mode') || 'guarded') as Mode);
 	}
 
 	get provider(): string {
-		return this.#model?.provider ?? (this.session?.provider || this.#live.setting('provider'));
+		return (
+			this.#model?.provider ?? (this.session?.provider || this.placing.with?.provider || this.#live.setting('provider'))
+		);
 	}
 
 	get model(): string {
-		return this.#model?.model ?? (this.session?.model || this.#live.setting('model'));
+		return this.#model?.model ?? (this.session?.model || this.placing.with?.model || this.#live.setting('model'));
 	}
 
 	/** bytes is the size of the message. */
@@ -130,9 +145,11 @@ export class Composer {
 		if (turn === this.#looks) this.place = place;
 	}
 
-	/** asks says that the person was not asked yet whether they trust the folder. */
+	/** asks says that the person was not asked yet whether they trust the folder. Of one that Oxios made, only what stands in it is a question. */
 	get asks(): boolean {
-		return !!this.place?.exists && !this.place.refused && this.place.trust === '';
+		const at = this.place;
+		if (!at?.exists || at.refused || at.trust !== '') return false;
+		return !this.own || !!at.instructions;
 	}
 
 	async trust(what: 'trusted' | 'declined'): Promise<void> {
@@ -145,6 +162,31 @@ export class Composer {
 		}
 	}
 
+	/** follow finds out again where the conversation would begin, once what is written rests. One that exists stays where it is. */
+	follow(): void {
+		if (!this.sessionID) this.placing.follow(this.text, this.#folder ?? '');
+	}
+
+	/** space is the id of the one that the conversation is in, or would begin in; "" is the default one. */
+	get space(): string {
+		return this.session?.space ?? this.placing.space;
+	}
+
+	/** useSpace moves the conversation, or says where a new one begins; null has that found out. */
+	async useSpace(id: string | null): Promise<boolean> {
+		if (!this.sessionID || id === null) {
+			this.placing.chosen = id;
+			return true;
+		}
+		try {
+			await this.#live.spaces.move([this.sessionID], id);
+			return true;
+		} catch (e) {
+			this.#live.tell(failureOf(e));
+			return false;
+		}
+	}
+
 	async useFolder(path: string): Promise<void> {
 		this.#folder = path;
 		this.#live.kept.usedFolder(path);
@@ -153,7 +195,7 @@ export class Composer {
 
 	/** role is what the agent may do at most, by the name of a role. */
 	get role(): string {
-		return this.#role ?? (this.session?.role || this.#live.setting('role') || 'operator');
+		return this.#role ?? (this.session?.role || this.placing.with?.role || this.#live.setting('role') || 'operator');
 	}
 
 	async useRole(role: string): Promise<void> {
@@ -182,6 +224,18 @@ export class Composer {
 		this.#folder = this.#mode = this.#role = this.#model = undefined;
 	}
 
+	/** begin says how a new conversation begins. What the person did not choose is left out where a space may have its own. */
+	#begin(): Partial<Submit> {
+		if (!this.#live.spaces.any)
+			return { folder: this.folder, mode: this.mode, provider: this.provider, model: this.model };
+		const m: Partial<Submit> = {};
+		const { wanted } = this.placing;
+		if (wanted !== null) m.space = wanted;
+		if (this.#folder) m.folder = this.#folder;
+		if (this.#mode) m.mode = this.#mode;
+		return Object.assign(m, this.#model);
+	}
+
 	/** send hands the message over. It stays in the field until the kernel has it. */
 	async send(): Promise<Submitted | undefined> {
 		if (!this.sendable || this.sending) return undefined;
@@ -195,12 +249,12 @@ export class Composer {
 			const m: Submit = { text };
 			if (attached.length > 0) m.attachments = attached;
 			if (this.sessionID) m.session_id = this.sessionID;
-			else Object.assign(m, { folder: this.folder, mode: this.mode, provider: this.provider, model: this.model });
+			else Object.assign(m, this.#begin());
 			if (!this.sessionID && this.#role) m.role = this.#role;
 			const sent = await this.#kernel.agents.submit(m);
 			if (this.text === text) this.write('');
 			this.attachments.sent(attached);
-			if (this.folder) this.#live.kept.usedFolder(this.folder);
+			if (this.folder && !this.own) this.#live.kept.usedFolder(this.folder);
 			return sent;
 		} catch (e) {
 			this.failure = failureOf(e);

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { makeKernel } from '../../kernel/api.gen';
+import { makeKernel, type VaultGraph } from '../../kernel/api.gen';
 import { day } from '../../kernel/fake/data/notes';
 import { FakeTransport } from '../../kernel/fake/transport';
 import { Live } from '../../kernel/live.svelte';
 import { i18n } from '../../ui/i18n/index.svelte';
+import { placed } from './graph';
 import { joined, linkAt, pieces, rowsOf } from './paths';
 import { Vault } from './vault.svelte';
 
@@ -189,6 +190,30 @@ describe('a note', () => {
 		expect(live.notices.at(-1)?.told?.code).toBe('conflict');
 	});
 
+	it('is again as it was in a version, until that is taken back', async () => {
+		const note = await open(DESIGN);
+		const now = note.text;
+		const { versions } = await live.kernel.knowledge.history(DESIGN);
+		const old = await live.kernel.knowledge.version(DESIGN, versions.at(-1)!.id);
+		expect(old.diff).toContain('@@');
+		expect(await vault.bringBack(old, 'yesterday')).toBe(true);
+		expect([note.text, stored()[DESIGN]]).toEqual([old.text, old.text]);
+		live.notices.at(-1)?.offer?.run();
+		await vi.waitFor(() => expect(note.text).toBe(now));
+	});
+
+	it('is linked where it is named, until that is taken back', async () => {
+		transport.vault.outside(LETTER, 'Of the jeju photos, long ago.\n');
+		const photos = 'projects/Jeju photos.md';
+		await open(photos);
+		const [mention] = await live.kernel.knowledge.unlinked(photos);
+		expect(await vault.linkMention(mention!, photos)).toBe(true);
+		expect(stored()[LETTER]).toBe('Of the [[Jeju photos|jeju photos]], long ago.\n');
+		await vi.waitFor(() => expect(vault.backlinks.map((b) => b.path)).toEqual([LETTER]));
+		live.notices.at(-1)?.offer?.run();
+		await vi.waitFor(() => expect(stored()[LETTER]).toBe('Of the jeju photos, long ago.\n'));
+	});
+
 	it('is deleted, and comes back with one press', async () => {
 		await open(LETTER);
 		await vault.remove();
@@ -270,4 +295,28 @@ it('makes a path of a folder and a name, and lines of five thousand notes', () =
 			.map((r) => r.entry.name)
 			.slice(0, 3),
 	).toEqual(['n0', 'n1', 'n2']);
+});
+
+describe('the graph', () => {
+	const ring = (n: number): VaultGraph => ({
+		nodes: Array.from({ length: n }, (_, i) => ({ path: `${i}.md`, title: `${i}`, links: 1 })),
+		edges: Array.from({ length: n }, (_, i) => ({ from: i, to: (i + 1) % n })),
+	});
+
+	it('is laid out the same each time, inside its field', () => {
+		expect(placed({ nodes: [], edges: [] })).toEqual([]);
+		for (const n of [1, 2, 9, 120]) {
+			const at = placed(ring(n), 0);
+			expect(at).toEqual(placed(ring(n), 0));
+			expect(at.every((p) => p.x >= 0 && p.x <= 1 && p.y >= 0 && p.y <= 1)).toBe(true);
+			const places = new Set(at.map((p) => `${p.x.toFixed(3)},${p.y.toFixed(3)}`));
+			expect(places.size).toBe(n);
+		}
+	});
+
+	it('is laid out in time when it is as large as the kernel gives', () => {
+		const began = performance.now();
+		expect(placed(ring(2000)).length).toBe(2000);
+		expect(performance.now() - began).toBeLessThan(10_000);
+	});
 });

@@ -1,4 +1,4 @@
-import type { Note, VaultBacklink, VaultChange, VaultEntry, VaultHit, VaultTag } from '../../kernel/api.gen';
+import type { Note, VaultBacklink, VaultChange, VaultEntry, VaultHit, VaultTag, VaultText } from '../../kernel/api.gen';
 import type { Live } from '../../kernel/live.svelte';
 import { failureOf, type Event, type Failure } from '../../kernel/transport';
 import { i18n } from '../../ui/i18n/index.svelte';
@@ -28,6 +28,8 @@ export class Vault {
 	query = $state('');
 	hits = $state.raw<VaultHit[]>();
 	searchFailure = $state.raw<Failure>();
+	/** dialog is what is asked or shown over the notes. */
+	dialog = $state<'history' | 'rename' | 'trash' | 'graph' | 'check' | 'import'>();
 
 	open = $state.raw<ReadonlySet<string>>(new Set());
 	rows = $derived(rowsOf(this.entries, this.open));
@@ -249,15 +251,21 @@ export class Vault {
 		return undefined;
 	}
 
-	/** rename gives the open note another name; links that lead to it are rewritten. */
-	rename(name: string): Promise<boolean> {
+	/** visit shows a note by its path; one that is missing is made. */
+	visit(path: string, line?: number): Promise<boolean> {
+		return this.entries.some((e) => e.path === path) ? this.show(path, line) : this.create('', path);
+	}
+
+	/** rename gives the open note another name or folder; links that lead to it are rewritten. */
+	rename(name: string, folder = folderOf(this.current?.path ?? '')): Promise<boolean> {
 		const here = this.current;
 		const wanted = name.trim().replace(/\.md$/i, '');
-		if (!here || !wanted || wanted === nameOf(here.path)) return Promise.resolve(true);
+		const to = joined(folder, wanted);
+		if (!here || !wanted || to === here.path) return Promise.resolve(true);
 		const from = here.path;
 		return this.#attempt(async () => {
 			if (!(await here.save())) return this.live.note(i18n.t.knowledge.saveFirst);
-			const c = await here.hold(() => this.live.kernel.knowledge.move(from, joined(folderOf(from), wanted)));
+			const c = await here.hold(() => this.live.kernel.knowledge.move(from, to));
 			await here.moved(c.path);
 			this.live.kept.set(LAST, c.path);
 			this.live.note(i18n.t.knowledge.renamed(nameOf(c.path), c.links));
@@ -270,21 +278,65 @@ export class Vault {
 	remove(): Promise<boolean> {
 		const here = this.current;
 		if (!here) return Promise.resolve(false);
-		const { path, text } = here;
+		const { path } = here;
 		return this.#attempt(async () => {
 			await here.save();
-			await here.hold(() => this.live.kernel.knowledge.delete(path, here.note.hash));
+			const c = await here.hold(() => this.live.kernel.knowledge.delete(path, here.note.hash));
 			if (this.current === here) this.current = undefined;
 			this.live.kept.set(LAST, '');
-			const run = () =>
-				void this.#attempt(async () => {
-					await this.live.kernel.knowledge.write({ path, text, base: '' });
-					await this.load();
-					await this.show(path);
-				});
+			const run = () => void this.untrash(c.trash ?? '');
 			const t = i18n.t.knowledge;
 			this.live.offer({ text: t.deleted(nameOf(path)), label: t.undo, run }, UNDO);
 			await this.load();
+		});
+	}
+
+	/** untrash puts what was deleted back, and shows it when it is a note. */
+	untrash(id: string): Promise<boolean> {
+		return this.#attempt(async () => {
+			const c = await this.live.kernel.knowledge.restore(id);
+			const said = c.notes.map((w) => i18n.either(w.en, w.ko));
+			this.live.note([i18n.t.notebook.backAs(c.path), ...said].join(' '));
+			await this.load();
+			if (/\.md$/i.test(c.path)) await this.show(c.path);
+		});
+	}
+
+	/** bringBack gives the open note the text that it had in a version. For a while that can be taken back. */
+	async bringBack(version: VaultText, when: string): Promise<boolean> {
+		const here = this.current;
+		const t = i18n.t.notebook;
+		if (!here) return false;
+		if (!(await here.save())) {
+			this.live.note(t.saveFirst);
+			return false;
+		}
+		return this.#attempt(async () => {
+			const { path, text } = here;
+			const c = await this.live.kernel.knowledge.write({ path, text: version.text, base: here.note.hash });
+			await here.look();
+			const run = () =>
+				void this.#attempt(async () => {
+					await this.live.kernel.knowledge.write({ path, text, base: c.hash });
+					await this.current?.look();
+				});
+			this.live.offer({ text: t.restored(nameOf(path), when), label: i18n.t.knowledge.undo, run }, UNDO);
+		});
+	}
+
+	/** linkMention makes a place that names a note a link to it. For a while that can be taken back. */
+	linkMention(m: VaultBacklink, to: string): Promise<boolean> {
+		return this.#attempt(async () => {
+			const was = await this.live.kernel.knowledge.read(m.path);
+			const c = await this.live.kernel.knowledge.link(m.path, m.line, to, was.hash);
+			const run = () =>
+				void this.#attempt(async () => {
+					await this.live.kernel.knowledge.write({ path: m.path, text: was.text, base: c.hash });
+				});
+			const text = i18n.t.notebook.linked(nameOf(m.path));
+			this.live.offer({ text, label: i18n.t.knowledge.undo, run }, UNDO);
+			await this.load();
+			await this.#linked();
 		});
 	}
 

@@ -315,6 +315,42 @@ describe('remembering by hand', () => {
 	});
 });
 
+describe('spaces and uses', () => {
+	it('narrows the list and what is sought to one space', async () => {
+		const { show, remembered, calls } = await setup();
+		await show();
+		const home = remembered.spaces.find((s) => s.name === 'Home')!;
+		await fireEvent.change(screen.getByRole('combobox', { name: 'Which space' }), { target: { value: home.id } });
+		await waitFor(() => expect(remembered.loaded).toBe(true));
+		await row(RECEIPTS);
+		expect(remembered.entries.length).toBeLessThan(6);
+		expect(remembered.entries.every((m) => m.space === home.id)).toBe(true);
+		expect(calls('memory.list').at(-1)).toEqual([{ space: home.id, kind: 'fact', limit: PAGE }]);
+		remembered.words = 'receipts';
+		await remembered.load();
+		expect(calls('memory.search')).toHaveLength(1);
+		await fireEvent.change(screen.getByRole('combobox', { name: 'Which space' }), { target: { value: '*' } });
+		await waitFor(() => expect(remembered.within).toBeUndefined());
+	});
+
+	it('moves a memory to another space, and opens a conversation that used it', async () => {
+		const { show, remembered, calls, onopen } = await setup();
+		await show();
+		await fireEvent.click(await row(RECEIPTS));
+		await waitFor(() => expect(remembered.opened?.view?.used_in.length).toBeGreaterThan(0));
+		const use = remembered.opened!.view!.used_in[0]!;
+		const list = screen.getByText('Used in').closest('section')!;
+		await fireEvent.click(within(list).getAllByRole('button')[0]!);
+		expect(onopen).toHaveBeenCalledWith(use.session_id);
+		const other = remembered.spaces.find((s) => s.name !== 'Home')!;
+		await fireEvent.change(screen.getByRole('combobox', { name: 'Move to the space' }), {
+			target: { value: other.id },
+		});
+		await waitFor(() => expect(remembered.opened?.memory?.space).toBe(other.id));
+		expect(calls('memory.update')).toEqual([[remembered.opened!.id, { space: other.id }]]);
+	});
+});
+
 describe('what agents are given', () => {
 	it('is switched off, and the view says what still is so', async () => {
 		const { show, calls } = await setup();
@@ -332,4 +368,29 @@ it('says a day as the page says days, and of today the clock', () => {
 	expect(dateOf(new Date(2026, 9, 3).toISOString(), now)).toBe('Oct 3');
 	expect(dateOf(new Date(2025, 9, 3).toISOString(), now)).toBe('Oct 3, 2025');
 	expect(lately(new Date(2026, 10, 20, 8, 2).toISOString(), now)).toBe('08:02');
+});
+
+describe('the night', () => {
+	it('says in a line what was put in order, and shows each change, which can be undone', async () => {
+		const { show, calls } = await setup();
+		await show();
+		const line = await screen.findByText('Last night: 3 duplicates merged, 1 date made exact, 2 facts replaced.');
+		await fireEvent.click(screen.getByRole('button', { name: 'Show what was done to the memories' }));
+		const dialog = await screen.findByRole('dialog', { name: 'What was put in order' });
+		expect(within(dialog).getAllByRole('listitem')).toHaveLength(6);
+		expect(dialog.textContent).toContain('Receipts are named shop-date');
+		await fireEvent.click(within(dialog).getAllByRole('button', { name: /^Undo: / })[4]!);
+		await within(dialog).findByText('Undone');
+		expect(calls('memory.uncurate')).toEqual([['night-1', 4]]);
+		await waitFor(() => expect(line.textContent).toContain('1 fact replaced.'));
+	});
+
+	it('says why a change was not undone', async () => {
+		const { show, refuse } = await setup();
+		refuse('memory.uncurate', 'The memory was changed since then.');
+		await show();
+		await fireEvent.click(await screen.findByRole('button', { name: 'Show what was done to the memories' }));
+		await fireEvent.click((await screen.findAllByRole('button', { name: /^Undo: / }))[0]!);
+		await screen.findByText('The memory was changed since then.');
+	});
 });

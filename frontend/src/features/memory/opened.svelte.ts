@@ -92,6 +92,16 @@ export class Opened {
 		}
 	}
 
+	/** move puts it into another space; "" is the default one. */
+	async move(space: string): Promise<void> {
+		try {
+			this.memory = await this.#live.kernel.memory.update(this.id, { space });
+		} catch (e) {
+			this.#live.tell(failureOf(e));
+			await this.load();
+		}
+	}
+
 	/** forget deletes it for good with what it replaced. */
 	forget(): Promise<MemoryForgotten> {
 		return this.#live.kernel.memory.forget([this.id]);

@@ -27,13 +27,15 @@ export class Remembered {
 
 	words = $state('');
 	which = $state<Which>('fact');
+	/** within is the space whose memories are shown, "" the default one; undefined for all. */
+	within = $state<string>();
 	/** sought are the words that the entries were found by; "" for the list. */
 	sought = $state('');
 	opened = $state.raw<Opened>();
 	/** forgetting is the one that the person is asked about; adding says that they write a new one. */
 	forgetting = $state.raw<Opened>();
 	adding = $state(false);
-	sifting = $derived(this.sought !== '' || this.which !== 'all');
+	sifting = $derived(this.sought !== '' || this.which !== 'all' || this.within !== undefined);
 
 	#live: Live;
 	#asked = 0;
@@ -62,7 +64,8 @@ export class Remembered {
 	}
 
 	#query(): MemoryQuery {
-		const q: MemoryQuery = { every: true, limit: PAGE };
+		const of = this.within === undefined ? { every: true } : { space: this.within };
+		const q: MemoryQuery = { ...of, limit: PAGE };
 		if (this.which === 'replaced') q.replaced = true;
 		else if (this.which !== 'all') q.kind = this.which;
 		return q;
@@ -95,7 +98,8 @@ export class Remembered {
 	async #find(text: string, stats: MemoryStats): Promise<Memory[]> {
 		const kind = this.which === 'all' ? {} : { kind: this.which };
 		const of = (space: string) => this.#live.kernel.memory.search({ text, space, k: FOUND, least: LEAST, ...kind });
-		const found = (await Promise.all(Object.keys(stats.spaces).map(of))).flat();
+		const spaces = Object.keys(stats.spaces).filter((s) => this.within === undefined || s === this.within);
+		const found = (await Promise.all(spaces.map(of))).flat();
 		// Scores are comparable within one search only; which share of the words stands in a memory is so among all.
 		return found.sort((a, b) => b.cover - a.cover);
 	}
@@ -151,8 +155,18 @@ export class Remembered {
 		void this.load();
 	}
 
+	/** showSpace shows what one space holds; undefined what all do. */
+	showSpace(space: string | undefined): void {
+		if (space === this.within) return;
+		this.within = space;
+		this.entries = [];
+		this.loaded = false;
+		void this.load();
+	}
+
 	showAll(): void {
 		this.words = '';
+		this.within = undefined;
 		this.which = 'all';
 		void this.load();
 	}
@@ -203,6 +217,7 @@ export class Remembered {
 		const m = await this.#live.kernel.memory.remember(n);
 		this.words = '';
 		if (this.which !== 'all') this.which = m.kind === 'episode' ? 'episode' : 'fact';
+		if (this.within !== m.space) this.within = undefined;
 		await this.load();
 		this.open(m.id);
 	}

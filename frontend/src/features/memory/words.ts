@@ -1,4 +1,4 @@
-import type { Label, Memory } from '../../kernel/api.gen';
+import type { Label, Memory, MemoryCuration } from '../../kernel/api.gen';
 import { clock, day } from '../../ui/format';
 import { i18n } from '../../ui/i18n/index.svelte';
 
@@ -48,4 +48,18 @@ export function hits(text: string, words: string): string[] {
 	if (parts.length === 0) return [text];
 	const any = parts.map((w) => w.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
 	return text.split(new RegExp(`(${any})`, 'giu'));
+}
+
+const NIGHT = 36 * 3_600_000;
+
+/** whenOf says when the memories were put in order: last night, or a day. */
+export function whenOf(r: MemoryCuration, now = new Date()): string {
+	const recent = now.getTime() - new Date(r.at).getTime() < NIGHT;
+	return r.night && recent ? i18n.t.tidied.lastNight : lately(r.at, now);
+}
+
+/** partsOf says what was done, each kind by itself; nothing when nothing was. */
+export function partsOf(r: MemoryCuration): string[] {
+	const kinds = ['merged', 'dated', 'replaced', 'pruned', 'cleared'] as const;
+	return kinds.filter((k) => r[k] > 0).map((k) => i18n.t.tidied[k](r[k]));
 }

@@ -17,7 +17,10 @@ export type Group =
 	| 'language'
 	| 'folder'
 	| 'export'
-	| 'note';
+	| 'note'
+	| 'space'
+	| 'move'
+	| 'memory';
 
 /** Entry is one thing that the palette can do. */
 export interface Entry {
@@ -112,7 +115,7 @@ export class Palette {
 		if (!row) return false;
 		const { entry } = row;
 		// What was found by asking is not there the next time.
-		if (entry.group !== 'text') this.#o.kept.push(RECENT, entry.id, REMEMBERED);
+		if (entry.group !== 'text' && entry.group !== 'memory') this.#o.kept.push(RECENT, entry.id, REMEMBERED);
 		if (entry.page) {
 			this.open(entry.page);
 			return false;

@@ -4,6 +4,7 @@ export const sections = [
 	'models',
 	'permissions',
 	'folders',
+	'memory',
 	'language',
 	'appearance',
 	'keyboard',

@@ -42,6 +42,10 @@ function costs(days: number): CostView {
 			model,
 			...cost(of),
 		})),
+		beside: [
+			{ purpose: 'embedding', ...cost({ calls: 12, input: 21_000, output: 0, cached: 0, usd: 0.0004 }) },
+			{ purpose: 'memory', ...cost({ calls: 6, input: 18_000, output: 900, usd: 0.03 }) },
+		],
 		others: cost({ calls: 41, input: 76_000, output: 4_000, cached: 50_000, usd: 0.27 }),
 		saved: 2.1,
 		stopped: 2,

@@ -1,6 +1,7 @@
 import type {
 	Label,
 	Memory,
+	MemoryCuration,
 	MemoryForgotten,
 	MemoryFound,
 	MemoryInput,
@@ -9,7 +10,6 @@ import type {
 	MemorySearch,
 	MemoryStats,
 	MemoryView,
-	SpaceInfo,
 } from '../api.gen';
 import { no, type Core } from './core';
 import { HOUR, id, iso, type Speech, type World } from './data';
@@ -28,7 +28,6 @@ const page: Label = {
 
 const told = {
 	en: {
-		spaces: ['Home', 'Work', 'Jeju'],
 		receipts: 'Receipts are named date_shop_amount',
 		receiptsWas: 'Receipts are named shop-date',
 		receiptsFirst: 'Receipts keep the name that the shop gave them',
@@ -42,7 +41,6 @@ const told = {
 		keys: ['names of receipts', 'ledger closing', 'language of answers'],
 	},
 	ko: {
-		spaces: ['집', '일', '제주'],
 		receipts: '영수증 이름은 날짜_가게_금액으로 한다',
 		receiptsWas: '영수증 이름은 가게-날짜로 한다',
 		receiptsFirst: '영수증 이름은 가게가 준 그대로 둔다',
@@ -74,35 +72,9 @@ export function makeMemory(m: Partial<Memory> & { id: string; text: string }): M
 	};
 }
 
-function makeSpace(id: string, name: string, emoji: string): SpaceInfo {
-	return {
-		id,
-		name,
-		emoji,
-		folder: '',
-		words: [],
-		paths: [],
-		instructions: '',
-		provider: '',
-		model: '',
-		mode: '',
-		role: '',
-		created_at: iso(90 * DAY),
-		updated_at: iso(90 * DAY),
-		used_at: iso(),
-		sessions: 1,
-		memories: 1,
-	};
-}
-
 /** memoriesOf is what is remembered on the day of the world, and in which of its runs that was used. */
 export function memoriesOf(w: World, speech: Speech): void {
 	const t = told[speech];
-	w.spaces = [
-		makeSpace('space-home', t.spaces[0]!, '🧾'),
-		makeSpace('space-work', t.spaces[1]!, '💼'),
-		makeSpace('space-jeju', t.spaces[2]!, '🏝️'),
-	];
 	w.memories = [
 		makeMemory({
 			id: 'm-receipts',
@@ -236,6 +208,42 @@ export function manyMemories(w: World): void {
 
 const key = (m: Memory) => `${m.pinned ? 1 : 0} ${m.said_at} ${m.id}`;
 
+/** nightOf is what last night did to the memories of the world. */
+function nightOf(all: Memory[]): MemoryCuration {
+	const text = (of: string) => all.find((m) => m.id === of)?.text ?? '';
+	const change = (kind: string, of: string, before: string[]) => ({
+		kind,
+		id: of,
+		space: '',
+		before,
+		after: text(of),
+		undone: false,
+		undoable: true,
+	});
+	const changes = [
+		change('merged', 'm-photos', [text('m-photos'), text('m-photos').toUpperCase()]),
+		change('merged', 'm-go', [text('m-go'), text('m-go').replace(', ', '; ')]),
+		change('merged', 'm-ledger', [text('m-ledger'), `${text('m-ledger')}.`]),
+		change('dated', 'm-ferry', [text('m-ferry').replace('17', '5')]),
+		change('replaced', 'm-receipts', [text('m-receipts-2')]),
+		change('replaced', 'm-receipts', [text('m-receipts-1')]),
+	];
+	return tallied({ id: 'night-1', at: iso(4 * HOUR), night: '2026-11-23', changes });
+}
+
+/** tallied counts what was done and not undone. */
+function tallied(r: Pick<MemoryCuration, 'id' | 'at' | 'night' | 'changes'>): MemoryCuration {
+	const of = (kind: string) => r.changes.filter((c) => c.kind === kind && !c.undone).length;
+	return {
+		...r,
+		merged: of('merged'),
+		dated: of('dated'),
+		replaced: of('replaced'),
+		pruned: of('pruned'),
+		cleared: 0,
+	};
+}
+
 /** FakeMemory remembers, finds and forgets in the world. */
 export class FakeMemory {
 	#core: Core;
@@ -246,12 +254,12 @@ export class FakeMemory {
 
 	// eslint-disable-next-line @typescript-eslint/no-explicit-any
 	calls: Record<string, (...args: any[]) => unknown> = {
-		'space.list': () => this.#core.world.spaces,
 		'memory.list': (q: MemoryQuery): Memory[] => {
 			const used = q.run_id ? (this.#core.world.uses[q.run_id] ?? []) : undefined;
 			const list = this.#all
 				.filter((m) => (used ? used.includes(m.id) : !!m.replaced_by === (q.replaced ?? false)))
-				.filter((m) => used || q.every || m.space === (q.space ?? ''))
+				.filter((m) => !q.thread || m.thread === q.thread)
+				.filter((m) => used || q.every || q.thread || m.space === (q.space ?? ''))
 				.filter((m) => !q.kind || m.kind === q.kind)
 				.sort((a, b) => key(b).localeCompare(key(a)));
 			const from = q.before ? list.findIndex((m) => m.id === q.before) + 1 : 0;
@@ -260,7 +268,15 @@ export class FakeMemory {
 		'memory.get': (id: string): MemoryView => {
 			const memory = this.#one(id);
 			const session = this.#core.world.sessions.find((s) => s.id === memory.thread)?.title ?? '';
-			return { memory, history: this.#history(id), session };
+			const runs = Object.keys(this.#core.world.uses).filter((r) => this.#core.world.uses[r]!.includes(id));
+			const used_in = this.#core.world.sessions
+				.filter(
+					(s) =>
+						s.id === memory.thread ||
+						this.#core.world.runs.some((r) => runs.includes(r.run.id) && r.run.session_id === s.id),
+				)
+				.map((s) => ({ session_id: s.id, title: s.title, at: memory.used_at ?? s.updated_at }));
+			return { memory, history: this.#history(id), session, used_in: memory.uses > 0 ? used_in : [] };
 		},
 		'memory.search': (q: MemorySearch): MemoryFound[] => {
 			const words = (q.text ?? '').toLowerCase().split(/\s+/).filter(Boolean);
@@ -305,7 +321,13 @@ export class FakeMemory {
 				this.#all.push({ ...m, id: `${m.id}-was-${this.#all.length}`, replaced_by: m.id, replaced_at: iso() });
 				Object.assign(m, { source: 'person', labels: undefined });
 			}
-			Object.assign(m, { text, key: p.key ?? m.key, pinned: p.pinned ?? m.pinned, updated_at: iso() });
+			Object.assign(m, {
+				text,
+				key: p.key ?? m.key,
+				pinned: p.pinned ?? m.pinned,
+				space: p.space ?? m.space,
+				updated_at: iso(),
+			});
 			this.#core.emit('memory', undefined);
 			return m;
 		},
@@ -314,6 +336,20 @@ export class FakeMemory {
 			this.#core.world.memories = this.#all.filter((m) => !gone.has(m.id));
 			this.#core.emit('memory', undefined);
 			return { count: ids.length, copies: ['~/.oxios/backups/oxios-2026-11-19.db'] };
+		},
+		'memory.curations': (limit: number): MemoryCuration[] =>
+			this.#all.length > 0 ? [this.#night].slice(0, limit || 10) : [],
+		'memory.curate': (): MemoryCuration => ({
+			...tallied({ ...nightOf(this.#all), changes: [] }),
+			id: id('night'),
+			at: iso(),
+			night: undefined,
+		}),
+		'memory.uncurate': (_: string, change: number): MemoryCuration => {
+			const changes = this.#night.changes.map((c, i) => (i === change ? { ...c, undone: true, undoable: false } : c));
+			this.#tidied = tallied({ ...this.#night, changes });
+			this.#core.emit('memory', undefined);
+			return this.#tidied;
 		},
 		'memory.stats': (): MemoryStats => {
 			const hold = this.#all.filter((m) => !m.replaced_by);
@@ -330,10 +366,17 @@ export class FakeMemory {
 				spaces: counted((m) => m.space),
 				uses: hold.reduce((n, m) => n + m.uses, 0),
 				loaded: hold.length,
-				embedder: 'hash',
+				embedder: 'hash-256-v1',
+				vectors: 0,
 			};
 		},
 	};
+
+	#tidied: MemoryCuration | undefined;
+
+	get #night(): MemoryCuration {
+		return (this.#tidied ??= nightOf(this.#all));
+	}
 
 	get #all(): Memory[] {
 		return this.#core.world.memories;

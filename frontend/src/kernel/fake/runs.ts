@@ -2,6 +2,7 @@ import type { SeedQuery, Approval, Cost, Message, RunView, Session, StepView, Su
 import { no, type Core } from './core';
 import { id, iso, makeApproval, makeMessage, makeRun, makeSession, makeStep, noCost } from './data';
 import type { Desk } from './attach';
+import type { FakeSpaces } from './spaces';
 import { seedsOf } from './task';
 
 /** FakeRuns plays the scripts of runs: what is said, what is asked, how they end. */
@@ -10,10 +11,12 @@ export class FakeRuns {
 	#answered = new Map<string, (a: Approval) => void>();
 	#desk: Desk;
 	#core: Core;
+	#spaces: FakeSpaces;
 
-	constructor(core: Core, desk: Desk) {
+	constructor(core: Core, desk: Desk, spaces: FakeSpaces) {
 		this.#core = core;
 		this.#desk = desk;
+		this.#spaces = spaces;
 	}
 
 	// eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -102,16 +105,22 @@ export class FakeRuns {
 			return { run_id: '', session_id: s.id, queued: true, queue_id: q.id, demo: false };
 		}
 		if (!s) {
+			const found =
+				m.space === undefined ? this.#spaces.detect(text, m.folder ?? '') : { space: m.space, why: 'person' };
+			const space = w.spaces.find((o) => o.id === found.space);
 			s = makeSession({
 				id: id('s'),
+				space: found.space,
+				space_why: found.why,
 				title: (text || attachments[0]?.name || '').split('\n')[0]!.slice(0, 60),
-				folder: m.folder || w.config.values.folder!,
-				mode: m.mode || 'guarded',
+				folder: m.folder || space?.folder || w.config.values.folder!,
+				mode: m.mode || space?.mode || 'guarded',
 				model: m.model || w.config.values.model || 'demo',
 				provider: m.provider || w.config.values.provider || 'demo',
 				cost: noCost,
 			});
 			w.sessions.push(s);
+			if (s.space) this.#core.emit('space', undefined);
 		}
 		Object.assign(s, { state: 'running', updated_at: iso() });
 		const r: RunView = {

@@ -3,8 +3,10 @@ import { uncontainedScene } from './access';
 import { agentsScene, manyAgents } from './agents';
 import { attachedScene, type Desk } from './attach';
 import { limitScene } from './costs';
+import { embeddingFails, embeddingScene } from './embedder';
 import { foundScene, manyEnds } from './inbox';
 import { manyMemories } from './memory';
+import { proposedScene, spacesScene } from './spaces';
 import { askScene, planScene } from './task';
 import { branchScene } from './tree';
 
@@ -120,6 +122,12 @@ export function setScene(w: World, desk: Desk, scene: string, speech: Speech): v
 		case 'offline':
 			offline(w);
 			break;
+		case 'embedding':
+			embeddingScene(w);
+			break;
+		case 'embedding-failed':
+			embeddingFails(w);
+			break;
 		case 'limit':
 			limitScene(w);
 			break;
@@ -128,6 +136,12 @@ export function setScene(w: World, desk: Desk, scene: string, speech: Speech): v
 			break;
 		case 'found':
 			foundScene(w);
+			break;
+		case 'proposed':
+			proposedScene(w, speech);
+			break;
+		case 'spaces':
+			spacesScene(w, speech);
 			break;
 		case 'trust':
 			w.config.values.folder = '/home/minji/src/oxios';

@@ -16,10 +16,11 @@ export class FakeSessions {
 
 	// eslint-disable-next-line @typescript-eslint/no-explicit-any
 	calls: Record<string, (...args: any[]) => unknown> = {
-		'state.sessions': (q: { search?: string; limit?: number; before?: string; archived?: boolean }) => {
+		'state.sessions': (q: { search?: string; limit?: number; before?: string; archived?: boolean; space?: string }) => {
 			const w = this.#core.world;
 			let list = w.sessions
 				.filter((s) => s.archived === (q.archived ?? false))
+				.filter((s) => q.space === undefined || q.space === null || s.space === q.space)
 				.sort((a, b) => b.updated_at.localeCompare(a.updated_at));
 			if (q.search) {
 				const words = q.search.toLowerCase();
@@ -92,6 +93,7 @@ export class FakeSessions {
 			branches: 1,
 			files,
 			file_count: files.length,
+			memories: w.memories.filter((m) => m.thread === sid && !m.replaced_by).length,
 			audit_entries: runs.length * 14,
 			copies: ['~/.oxios/oxios.db.v1.bak'],
 			erased: false,

@@ -11,10 +11,12 @@ import { folderCalls } from './folders';
 import { FakeInbox } from './inbox';
 import { FakeKeys } from './keys';
 import { FakeMachine } from './machine';
+import { embedderCalls } from './embedder';
 import { FakeMemory } from './memory';
 import { FakeRuns } from './runs';
 import { setScene } from './scenes';
 import { FakeSessions } from './sessions';
+import { FakeSpaces } from './spaces';
 import { FakeFiles } from './storage';
 import { plant } from './tree';
 import { FakeUndo } from './undo';
@@ -55,7 +57,8 @@ export class FakeTransport implements Transport, Core {
 		plant(this.world);
 		this.#pace = o.pace ?? 18;
 		this.files.text = (sid) => `# ${this.session(sid).title}`;
-		const runs = new FakeRuns(this, this.desk);
+		const spaces = new FakeSpaces(this);
+		const runs = new FakeRuns(this, this.desk, spaces);
 		const inbox = new FakeInbox(this.world, (kind, data) => this.emit(kind, data));
 		const agents = new FakeAgents(
 			this.world,
@@ -82,6 +85,8 @@ export class FakeTransport implements Transport, Core {
 			inbox,
 			agents,
 			new FakeMemory(this),
+			{ calls: embedderCalls(this) },
+			spaces,
 			new FakeAudit(this.world),
 		];
 		this.#count();

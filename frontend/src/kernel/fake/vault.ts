@@ -5,12 +5,15 @@ import type {
 	VaultBacklink,
 	VaultChange,
 	VaultEntry,
+	VaultGraph,
+	VaultGraphOf,
 	VaultHit,
 	VaultIssue,
 	VaultTag,
 	VaultTask,
 	VaultTaskQuery,
 } from '../api.gen';
+import { FakePast } from './past';
 import { no, type Core } from './core';
 import { iso } from './data';
 import { day } from './data/notes';
@@ -34,6 +37,11 @@ const tagsOf = (text: string) => {
 	return [...new Set([...own.split(',').map((s) => s.trim()), ...inText])].filter(Boolean);
 };
 
+const open = {
+	en: 'Line 2: a bracket or a quotation mark is opened and not closed.',
+	ko: '2번째 줄: 괄호나 따옴표를 열고 닫지 않았습니다.',
+};
+
 /** FakeVault keeps notes in the page, as the kernel does in files. */
 export class FakeVault {
 	/** encodings are those of the notes that are not UTF-8. */
@@ -43,6 +51,7 @@ export class FakeVault {
 	/** rival has somebody else change a note right before the person writes it, once. */
 	rival = false;
 	#core: Core;
+	#past = new FakePast();
 
 	constructor(core: Core) {
 		this.#core = core;
@@ -75,7 +84,37 @@ export class FakeVault {
 			Object.keys(this.#notes)
 				.flatMap((p) => this.#tasks(p))
 				.filter((t) => !q.path || t.path === q.path),
-		'knowledge.check': (): VaultIssue[] => [],
+		'knowledge.unlinked': (name: string) => this.#unlinked(name),
+		'knowledge.graph': (q: VaultGraphOf) => this.#graph(q),
+		'knowledge.movePreview': (from: string, to: string) => this.#movePreview(from, withEnd(to)),
+		'knowledge.link': (path: string, line: number, to: string) => {
+			const lines = this.#notes[path]!.split('\n');
+			const at = lines[line - 1]!.toLowerCase().indexOf(stem(to).toLowerCase());
+			const said = lines[line - 1]!.slice(at, at + stem(to).length);
+			const link = said === stem(to) ? said : `${stem(to)}|${said}`;
+			lines[line - 1] = `${lines[line - 1]!.slice(0, at)}[[${link}]]${lines[line - 1]!.slice(at + said.length)}`;
+			return this.#put(path, lines.join('\n'));
+		},
+		'knowledge.history': (path: string) => this.#past.history(path, this.#notes[path]),
+		'knowledge.version': (path: string, id: string) => this.#past.version(path, id, this.#notes[path]),
+		'knowledge.trash': () => this.#past.trash,
+		'knowledge.restore': (id: string) => {
+			const x = this.#past.take([id])[0];
+			if (!x) throw no('not_found', 'That file is not in the trash any more. Nothing was changed.');
+			return this.#put(x.path, x.text);
+		},
+		'knowledge.forget': (ids: string[]) => ({
+			files: this.#past.take(ids).length,
+			notes: [
+				{ en: 'The history of the notes still holds what they said.', ko: '노트 이력에는 내용이 남아 있습니다.' },
+			],
+		}),
+		'knowledge.importPreview': (dir: string) => {
+			if (!dir.startsWith('/')) throw no('invalid', `The folder ${dir} cannot be taken over. Nothing was copied.`);
+			return { copied: 214, bytes: 3_400_000, same: 2, clashes: [{ path: 'Broken head.md' }] };
+		},
+		'knowledge.import': () => ({ copied: 214, bytes: 3_400_000, same: 2 }),
+		'knowledge.check': () => this.#check(),
 		'knowledge.write': (w: NoteWrite) =>
 			this.#write(withEnd(w.path ?? ''), this.#from(w.run_id) + (w.text ?? ''), w.base ?? ''),
 		'knowledge.append': (path: string, text: string) => {
@@ -87,8 +126,9 @@ export class FakeVault {
 			if (was === undefined) throw no('not_found', `There is no note ${path}.`);
 			if (base && base !== hashOf(was)) throw this.#stale(path);
 			delete this.#notes[path];
+			const trash = this.#past.put(path, was);
 			this.#core.emit('vault', [path]);
-			return this.#change(path, '');
+			return { ...this.#change(path, ''), trash };
 		},
 		'knowledge.move': (from: string, to: string) => this.#move(from, withEnd(to)),
 		'knowledge.toggle': (path: string, line: number) => {
@@ -166,7 +206,7 @@ export class FakeVault {
 			tasks: this.#tasks(path),
 			words: text.split(/\s+/).length,
 			encoding: this.encodings[path] ?? 'UTF-8',
-			...(/^tags: \[[^\]]*$/m.test(head) ? { frontmatter_error: 'line 2: a bracket is open' } : {}),
+			...(/^tags: \[[^\]]*$/m.test(head) ? { frontmatter_error: open } : {}),
 			...(own
 				? {
 						provenance: {
@@ -205,6 +245,83 @@ export class FakeVault {
 		);
 	}
 
+	/** unlinked are the lines of other notes that name a note, but in no link. */
+	#unlinked(name: string): VaultBacklink[] {
+		const word = stem(name).toLowerCase();
+		return Object.entries(this.#notes).flatMap(([path, text]) =>
+			path === name
+				? []
+				: text.split('\n').flatMap((line, i) =>
+						line
+							.replace(/\[\[[^\]]*\]\]/g, '')
+							.toLowerCase()
+							.includes(word)
+							? [{ path, title: stem(path), line: i + 1, text: line }]
+							: [],
+					),
+		);
+	}
+
+	#graph(q: VaultGraphOf): VaultGraph {
+		const edges = Object.entries(this.#notes).flatMap(([path, text]) =>
+			this.#links(text).map((l) => [path, l.to || l.target] as const),
+		);
+		let names = new Set<string>(q.path ? [q.path] : [...Object.keys(this.#notes), ...edges.map((e) => e[1])]);
+		for (let i = 0; q.path && i < (q.depth ?? 1); i++) {
+			const near = names;
+			names = new Set([...near, ...edges.filter((e) => near.has(e[0]) || near.has(e[1])).flat()]);
+		}
+		const list = [...names];
+		const kept = edges.filter((e) => names.has(e[0]) && names.has(e[1]) && e[0] !== e[1]);
+		return {
+			nodes: list.map((path) => ({
+				path,
+				title: stem(path),
+				links: kept.filter((e) => e[1] === path).length,
+				missing: this.#notes[path] === undefined,
+			})),
+			edges: kept.map((e) => ({ from: list.indexOf(e[0]), to: list.indexOf(e[1]) })),
+		};
+	}
+
+	#movePreview(from: string, to: string) {
+		if (this.#notes[to] !== undefined) throw no('conflict', `${to} is there already. Nothing was changed.`);
+		const links = (text: string) => text.split(`[[${stem(from)}`).length - 1;
+		const all = Object.entries(this.#notes).map(([path, text]) => ({ path, links: links(text) }));
+		const touched = stem(from) === stem(to) ? [] : all.filter((n) => n.links > 0);
+		return { from, to, links: touched.reduce((sum, n) => sum + n.links, 0), in: touched, notes: [] };
+	}
+
+	#check(): VaultIssue[] {
+		return Object.entries(this.#notes).flatMap(([path, text]): VaultIssue[] => [
+			...this.#links(text)
+				.filter((l) => !l.to)
+				.map((l) => ({
+					kind: 'broken_link',
+					path,
+					line: l.line,
+					target: l.target,
+					text: {
+						en: `The link to ${l.target} leads nowhere.`,
+						ko: `${l.target}(으)로 가는 링크가 끊어져 있습니다.`,
+					},
+				})),
+			...(/^---\ntags: \[[^\]]*\n/.test(text)
+				? [
+						{
+							kind: 'frontmatter',
+							path,
+							line: 1,
+							text: {
+								en: `The frontmatter cannot be read: ${open.en}`,
+								ko: `머리말(frontmatter)을 읽을 수 없습니다: ${open.ko}`,
+							},
+						},
+					]
+				: []),
+		]);
+	}
+
 	#stale(path: string) {
 		return no('conflict', `${path} was changed by somebody else in the meantime. It stays as it is.`);
 	}
@@ -230,6 +347,7 @@ export class FakeVault {
 	}
 
 	#put(path: string, text: string): VaultChange {
+		this.#past.wrote(path, this.#notes[path]);
 		this.#notes[path] = text;
 		this.#core.emit('vault', [path]);
 		return this.#change(path, hashOf(text));

@@ -130,6 +130,12 @@ export const data = {
 			`The audit record keeps ${n(count, 'entry', 'entries')}: what was done and decided, not the messages.`,
 		copiesStay: (count: number) =>
 			`${n(count, 'older copy', 'older copies')} of the database may still hold it; Settings, Storage removes them. Backups that you made keep it.`,
+		memoriesStay: (count: number) =>
+			`${n(count, 'memory', 'memories')} from it ${count === 1 ? 'stays' : 'stay'} and ${count === 1 ? 'is' : 'are'} given to other conversations.`,
+		memoriesToo: (count: number): string =>
+			count === 1
+				? 'Forget it too, at once; undo does not bring it back'
+				: 'Forget them too, at once; undo does not bring them back',
 		backupsStay: 'Backups that you made keep it.',
 		deleted: (title: string) => `“${title}” was deleted.`,
 		undo: 'Undo',

@@ -126,6 +126,8 @@ export const data: typeof en = {
 		auditStays: (count) => `감사 기록 ${f(count)}개가 남습니다. 한 일과 결정이며, 메시지는 아닙니다.`,
 		copiesStay: (count) =>
 			`데이터베이스의 이전 사본 ${f(count)}개에 남아 있을 수 있습니다. 설정의 저장 공간에서 지울 수 있습니다. 직접 만든 백업에도 남습니다.`,
+		memoriesStay: (count) => `여기서 기억한 것 ${count.toLocaleString('ko')}개는 남아 다른 대화에서도 쓰입니다.`,
+		memoriesToo: () => '그 기억도 바로 지우기. 되돌려도 다시 생기지 않습니다',
 		backupsStay: '직접 만든 백업에는 남습니다.',
 		deleted: (title) => `‘${title}’ 대화를 삭제했습니다.`,
 		undo: '되돌리기',

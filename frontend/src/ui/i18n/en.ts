@@ -5,13 +5,17 @@ import { branches } from './branches.en';
 import { data } from './data.en';
 import { frame } from './frame.en';
 import { inbox } from './inbox.en';
+import { care } from './care.en';
 import { knowledge } from './knowledge.en';
+import { notebook } from './notebook.en';
 import { access } from './access.en';
 import { grants } from './grants.en';
 import { vault } from './keys.en';
 import { level } from './level.en';
 import { limits } from './limits.en';
+import { embed } from './embed.en';
 import { memory } from './memory.en';
+import { spaces } from './spaces.en';
 import { tryOut } from './try.en';
 import { undo } from './undo.en';
 import { suggest } from './suggest.en';
@@ -36,13 +40,17 @@ export const en = {
 	...data,
 	...frame,
 	...inbox,
+	...care,
 	...knowledge,
+	...notebook,
 	...access,
 	...grants,
 	vault,
 	...tryOut,
 	...limits,
+	...embed,
 	...memory,
+	...spaces,
 	undo,
 	...suggest,
 	...quick,
@@ -355,6 +363,7 @@ export const en = {
 		models: 'Models',
 		permissions: 'Permissions',
 		folders: 'Folders',
+		memory: 'Memory',
 		limits: 'Limits and cost',
 		language: 'Language',
 		appearance: 'Appearance',

@@ -13,6 +13,8 @@ export const frame = {
 			folder: 'Folder, or a path',
 			export: 'Export as',
 			note: 'Open a note',
+			space: 'Space',
+			move: 'Move to',
 		},
 		groups: {
 			recent: 'Used last',
@@ -29,6 +31,9 @@ export const frame = {
 			folder: 'Folders',
 			export: 'Export',
 			note: 'Notes',
+			space: 'Spaces',
+			move: 'Move to a space',
+			memory: 'Memories',
 		},
 		current: 'in force',
 		asking: 'Looking',

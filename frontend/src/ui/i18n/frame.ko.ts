@@ -14,6 +14,8 @@ export const frame: typeof en = {
 			folder: '폴더나 경로',
 			export: '내보낼 형식',
 			note: '노트 열기',
+			space: '공간',
+			move: '옮길 공간',
 		},
 		groups: {
 			recent: '최근 사용',
@@ -30,6 +32,9 @@ export const frame: typeof en = {
 			folder: '폴더',
 			export: '내보내기',
 			note: '노트',
+			space: '공간',
+			move: '공간으로 옮기기',
+			memory: '기억',
 		},
 		current: '사용 중',
 		asking: '찾는 중',

@@ -57,7 +57,7 @@ export const knowledge = {
 		menu: 'Actions for this note',
 		delete: 'Delete',
 		deleteTitle: 'Delete this note?',
-		deleteWhy: 'Links to it stay and lead nowhere. You can undo it for ten seconds.',
+		deleteWhy: 'Links to it stay and lead nowhere. It stays in the trash until you delete it there.',
 		deleted: (name: string) => `${name} was deleted.`,
 		undo: 'Undo',
 		editor: (name: string) => `Text of ${name}`,

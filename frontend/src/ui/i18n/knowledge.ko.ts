@@ -56,7 +56,7 @@ export const knowledge: typeof en = {
 		menu: '노트 동작',
 		delete: '삭제',
 		deleteTitle: '이 노트를 삭제하시겠습니까?',
-		deleteWhy: '이 노트로 가는 링크는 남지만 이어지지 않습니다. 10초 동안 되돌릴 수 있습니다.',
+		deleteWhy: '이 노트로 가는 링크는 남지만 이어지지 않습니다. 노트는 휴지통에 남아 되돌릴 수 있습니다.',
 		deleted: (name) => `${name}을(를) 삭제했습니다.`,
 		undo: '되돌리기',
 		editor: (name) => `${name} 본문`,

@@ -6,13 +6,17 @@ import { data } from './data.ko';
 import type { Dictionary } from './en';
 import { frame } from './frame.ko';
 import { inbox } from './inbox.ko';
+import { care } from './care.ko';
 import { knowledge } from './knowledge.ko';
+import { notebook } from './notebook.ko';
 import { access } from './access.ko';
 import { grants } from './grants.ko';
 import { vault } from './keys.ko';
 import { level } from './level.ko';
 import { limits } from './limits.ko';
+import { embed } from './embed.ko';
 import { memory } from './memory.ko';
+import { spaces } from './spaces.ko';
 import { tryOut } from './try.ko';
 import { undo } from './undo.ko';
 import { suggest } from './suggest.ko';
@@ -30,13 +34,17 @@ export const ko: Dictionary = {
 	...data,
 	...frame,
 	...inbox,
+	...care,
 	...knowledge,
+	...notebook,
 	...access,
 	...grants,
 	vault,
 	...tryOut,
 	...limits,
+	...embed,
 	...memory,
+	...spaces,
 	undo,
 	...suggest,
 	...quick,
@@ -348,6 +356,7 @@ export const ko: Dictionary = {
 		models: '모델',
 		permissions: '권한',
 		folders: '폴더',
+		memory: '기억',
 		limits: '한도와 비용',
 		language: '언어',
 		appearance: '화면',

@@ -23,6 +23,10 @@ export const limits = {
 		tokens: 'Tokens',
 		cachedShort: 'Cached',
 		cost: 'Cost',
+		beside: {
+			embedding: 'Embedding of memories',
+			memory: 'Remembering from conversations',
+		} as Record<string, string>,
 		others: 'Others and deleted ones',
 		none: 'No model was called in this time',
 		noneWhy: 'What the next message costs is shown here.',

@@ -23,6 +23,7 @@ export const limits: typeof en = {
 		tokens: '토큰',
 		cachedShort: '캐시',
 		cost: '비용',
+		beside: { embedding: '기억 임베딩', memory: '대화에서 기억하기' },
 		others: '그 밖과 삭제한 것',
 		none: '이 기간에 모델을 부르지 않았습니다',
 		noneWhy: '다음 메시지부터 비용이 여기에 나옵니다.',

@@ -74,9 +74,17 @@ export const memory = {
 		span: (from: string, to: string) => `${from} to ${to}`,
 		wasReplaced: 'Something newer has replaced this',
 		wasReplacedWhy: (when: string) => `On ${when}. Agents are not given it any more.`,
+		wasPruned: 'This was set aside',
+		wasPrunedWhy: (when: string) =>
+			`On ${when}: it is old and was never used. Agents are not given it, and it is deleted 30 days later. The report of the night brings it back.`,
 		openNewer: 'Open the newer one',
 		missing: 'This is not remembered any more',
 		missingWhy: 'It was forgotten meanwhile.',
+		everySpace: 'All spaces',
+		whichSpace: 'Which space',
+		noSpace: 'No space',
+		moveTo: 'Move to the space',
+		usedIn: 'Used in',
 		forgetNote: 'Forgetting deletes it at once from the database and the search. Older backups still hold it.',
 		forgetTitle: 'Forget this?',
 		forgetWhy: (replaced: number) =>

@@ -70,9 +70,17 @@ export const memory: typeof en = {
 		span: (from, to) => `${from} ~ ${to}`,
 		wasReplaced: '새 기억이 이 기억을 대신했습니다',
 		wasReplacedWhy: (when) => `${when}부터입니다. 에이전트에게 더는 주지 않습니다.`,
+		wasPruned: '치워 둔 기억입니다',
+		wasPrunedWhy: (when) =>
+			`${when}에 치웠습니다. 오래되고 쓰인 적이 없습니다. 에이전트에게 주지 않으며 30일 뒤에 지웁니다. 그날 밤의 보고에서 되돌릴 수 있습니다.`,
 		openNewer: '새 기억 열기',
 		missing: '더는 기억하지 않습니다',
 		missingWhy: '그사이 지워졌습니다.',
+		everySpace: '모든 공간',
+		whichSpace: '어느 공간',
+		noSpace: '공간 없음',
+		moveTo: '옮길 공간',
+		usedIn: '사용한 대화',
 		forgetNote: '지우면 데이터베이스와 검색에서 바로 없어집니다. 앞서 만든 백업에는 남아 있습니다.',
 		forgetTitle: '이 기억을 지울까요?',
 		forgetWhy: (replaced) =>

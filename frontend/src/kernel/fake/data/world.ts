@@ -5,6 +5,7 @@ import type {
 	Fallbacks,
 	ConfigView,
 	Memory,
+	MemoryEmbedding,
 	Message,
 	Model,
 	Policy,
@@ -14,11 +15,13 @@ import type {
 	SeedView,
 	Session,
 	SpaceInfo,
+	SpaceProposal,
 	Status,
 	ToolInfo,
 } from '../../api.gen';
 import { setFallbacks } from '../fallbacks';
 import { memoriesOf } from '../memory';
+import { spacesOf, type Merged } from '../spaces';
 import { ended } from './ended';
 import { catalogue, emptyStatus, limits } from './machine';
 import type { Speech } from './make';
@@ -39,6 +42,11 @@ export interface World {
 	changes: Change[];
 	memories: Memory[];
 	spaces: SpaceInfo[];
+	/** learned are the words that corrections taught, by space. */
+	learned: Record<string, string[]>;
+	proposals: SpaceProposal[];
+	/** merged are the merges of spaces that can be undone. */
+	merged: Merged[];
 	/** uses are the memories that runs were given or looked up, by run. */
 	uses: Record<string, string[]>;
 	/** notes are the texts of the vault, by their paths. */
@@ -52,6 +60,8 @@ export interface World {
 	config: ConfigView;
 	/** trust is what was said of folders, by path. */
 	trust: Record<string, string>;
+	/** embedding is what is other than usual about the vectors of memories. */
+	embedding?: Partial<MemoryEmbedding>;
 	/** busy says that the machine has too much to do. */
 	busy?: boolean;
 }
@@ -69,6 +79,9 @@ export function makeWorld(speech: Speech, first: boolean): World {
 		changes: [],
 		memories: [],
 		spaces: [],
+		learned: {},
+		proposals: [],
+		merged: [],
 		uses: {},
 		notes: first ? {} : notesOf(speech),
 		providers: [],
@@ -141,6 +154,11 @@ export function makeWorld(speech: Speech, first: boolean): World {
 				close_to_tray: 'true',
 				keep_awake: 'true',
 				memory: 'true',
+				memory_extract: 'true',
+				memory_idle_min: '30',
+				memory_tokens: '200000',
+				memory_curate: 'true',
+				memory_curate_hour: '3',
 				quick_hotkey: 'true',
 				quick_keys: 'Ctrl+Alt+Space',
 				day_usd: '5',
@@ -164,6 +182,7 @@ export function makeWorld(speech: Speech, first: boolean): World {
 		waiting(w, speech);
 		ended(w, speech);
 		memoriesOf(w, speech);
+		spacesOf(w, speech);
 	}
 	return w;
 }

@@ -1,0 +1,106 @@
+const n = (count: number, one: string, other: string) => `${count.toLocaleString('en')} ${count === 1 ? one : other}`;
+
+/** notebook holds the words of what is around a note: its versions, the trash, the graph. */
+export const notebook = {
+	notebook: {
+		history: 'Versions',
+		historyOf: (name: string) => `Versions of ${name}`,
+		historyError: 'The versions could not be read',
+		versions: 'Versions, the newest first',
+		none: 'There is no version yet.',
+		notKept: (days: number) =>
+			`This note lies in a folder of yours, where Oxios keeps no history. What agents changed here in the last ${n(days, 'day', 'days')} is listed.`,
+		older: 'There are older ones, which are not listed.',
+		you: 'You, or another program',
+		agent: 'An agent',
+		found: 'As an agent found it',
+		now: 'Now',
+		lines: (added: number, removed: number) => `+${added.toLocaleString('en')} −${removed.toLocaleString('en')}`,
+		linesSaid: (added: number, removed: number) => `${n(added, 'line', 'lines')} added, ${removed} removed`,
+		since: 'What has changed since then',
+		same: 'It is what stands in the note now.',
+		sameText: 'Its text is that of the note now.',
+		restore: 'Restore this version',
+		restored: (name: string, when: string) => `${name} is again as it was: ${when}.`,
+		saveFirst: 'What you wrote is not saved yet, so nothing was restored.',
+
+		trash: 'Trash',
+		trashHint: 'What was deleted here stays until you delete it for good. What other programs delete is not among it.',
+		trashEmpty: 'The trash is empty.',
+		trashError: 'The trash could not be read',
+		back: 'Restore',
+		backAs: (path: string) => `${path} is back.`,
+		forget: 'Delete for good',
+		forgetAll: 'Empty the trash',
+		forgetTitle: (count: number) =>
+			count === 1 ? 'Delete this file for good?' : `Delete ${n(count, 'file', 'files')} for good?`,
+		forgetWhy:
+			'It cannot be restored from the trash any more. The history of the notes and older backups may still hold it.',
+		forgotten: (count: number) => `${n(count, 'file was', 'files were')} deleted for good.`,
+		byYou: 'Deleted by you',
+		byAgent: 'Deleted by an agent',
+		toConversation: 'Open the conversation',
+
+		graph: 'Graph',
+		graphAll: 'Graph of all notes',
+		graphOf: (name: string) => `Graph around ${name}`,
+		graphError: 'The graph could not be read',
+		graphSays: (notes: number, links: number) => `${n(notes, 'note', 'notes')}, ${n(links, 'link', 'links')}`,
+		graphLeft: (count: number) =>
+			`${n(count, 'note', 'notes')} with fewer links ${count === 1 ? 'is' : 'are'} left out.`,
+		graphHint: 'The list below says the same. A hollow point is a note that is not there yet.',
+		graphNone: 'Nothing links to this note, and it has no links.',
+		depth: 'Links away',
+		list: 'As a list',
+		leads: (count: number) => n(count, 'link', 'links'),
+		missing: 'missing',
+
+		unlinked: (count: number) => `Named without a link in ${n(count, 'place', 'places')}`,
+		link: 'Link',
+		linkIn: (name: string) => `Link it in ${name}`,
+		linked: (name: string) => `${name} links here now.`,
+
+		rename: 'Rename or move',
+		renameAction: 'Rename',
+		wouldNone: 'No link has to be rewritten.',
+		would: (links: number, notes: number) =>
+			`${n(links, 'link', 'links')} in ${n(notes, 'note', 'notes')} will be rewritten.`,
+		more: (count: number) => `and ${n(count, 'more note', 'more notes')}`,
+
+		menu: 'More of the notes',
+		check: 'Check the notes',
+		checkNone: 'Nothing is wrong.',
+		checkFound: (count: number) => n(count, 'thing was found', 'things were found'),
+		checkError: 'The notes could not be checked',
+		checking: 'Looking through the notes',
+		kinds: {
+			broken_link: 'Links that lead nowhere',
+			ambiguous_link: 'Links that several notes answer to',
+			case_clash: 'Names that differ by case only',
+			name: 'Names that another system forbids',
+			encoding: 'Other encodings',
+			large: 'Large files',
+			frontmatter: 'Heads that cannot be read',
+			outside: 'Links out of the folder',
+		} as Record<string, string>,
+		atLine: (line: number) => `line ${line}`,
+
+		import: 'Import a folder',
+		importWhy:
+			'The notes of a folder, an Obsidian vault say, are copied here. Nothing is overwritten, and the folder stays as it is.',
+		importFolder: 'Folder',
+		importChoose: 'Choose a folder',
+		importLook: 'Look through it',
+		importWould: (files: number, size: string) => `${n(files, 'file', 'files')} would be copied (${size}).`,
+		importSame: (count: number) => `${n(count, 'file is', 'files are')} here already.`,
+		importClash: (count: number) => `${n(count, 'name is', 'names are')} taken by another file.`,
+		importLeft: (count: number) => `${n(count, 'file', 'files')} cannot come along.`,
+		importBeside: 'Copy those beside, under another name',
+		importAction: 'Copy',
+		imported: (files: number) => `${n(files, 'file was', 'files were')} copied.`,
+		place: 'Use the folder in place',
+		placeWhy:
+			'Oxios then works in that folder itself from the next start on. It keeps no history there. The notes of now stay where they are.',
+		placed: 'The folder is used from the next start of Oxios on.',
+	},
+};
