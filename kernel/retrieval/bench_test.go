@@ -115,7 +115,7 @@ func hybridRecall(x *Index, queries []Query) float64 {
 	for _, q := range queries {
 		s := &scratch{}
 		s.grow(len(x.docs), len(x.threads.names))
-		terms := termsOf(q.Text)
+		terms := x.termsOf(q.Text)
 		most := x.byWords(s, terms, true)
 		for n := range x.docs {
 			s.mark(int32(n))

@@ -64,6 +64,7 @@ type Index struct {
 	vectors  vectors
 	learned  vectors // those of a learned embedder, of the texts that have one
 	scratch  sync.Pool
+	topical  bool
 }
 
 type slot struct {
@@ -95,6 +96,14 @@ func New() *Index {
 	return &Index{postings: map[string]*posting{}, slots: map[string]int32{}, threads: newThreads()}
 }
 
+// NewTopical returns an empty index whose texts are also found by what their words
+// are about: see [Topics].
+func NewTopical() *Index {
+	x := New()
+	x.topical = true
+	return x
+}
+
 // Len returns how many texts there are.
 func (x *Index) Len() int {
 	x.mu.RLock()
@@ -115,6 +124,11 @@ func (x *Index) Put(d Doc) {
 	}
 	for _, t := range Terms(d.Extra) {
 		counts[t] += extraWeight
+	}
+	if x.topical {
+		for _, t := range Topics(d.Text + " " + d.Extra) {
+			counts[t]++
+		}
 	}
 	terms := make([]string, 0, len(counts))
 	for t := range counts {

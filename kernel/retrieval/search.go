@@ -51,7 +51,7 @@ type scratch struct {
 // equal in the order of their IDs.
 func (x *Index) Search(q Query) []Hit {
 	q.K, q.Weight = cmp.Or(q.K, 10), cmp.Or(q.Weight, hashWeight)
-	terms := termsOf(q.Text)
+	terms := x.termsOf(q.Text)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	s, _ := x.scratch.Get().(*scratch)
@@ -69,20 +69,22 @@ func (x *Index) Search(q Query) []Hit {
 }
 
 type queryTerm struct {
-	text  string
-	count float32
-	idf   float32
-	list  *posting
-	part  bool // only those that rarer terms had found were scored by it
+	text string
+	idf  float32
+	list *posting
+	part bool // only those that rarer terms had found were scored by it
 }
 
-func termsOf(text string) []queryTerm {
+// termsOf returns the terms of a query, each once.
+func (x *Index) termsOf(text string) []queryTerm {
+	terms := Terms(text)
+	if x.topical {
+		terms = append(terms, Topics(text)...)
+	}
 	var out []queryTerm
-	for _, t := range Terms(text) {
-		if i := slices.IndexFunc(out, func(o queryTerm) bool { return o.text == t }); i >= 0 {
-			out[i].count++
-		} else {
-			out = append(out, queryTerm{text: t, count: 1})
+	for _, t := range terms {
+		if !slices.ContainsFunc(out, func(o queryTerm) bool { return o.text == t }) {
+			out = append(out, queryTerm{text: t})
 		}
 	}
 	return out

@@ -19,7 +19,7 @@ func NewRetriever(all []kernel.ToolInfo) *Retriever {
 		about = append(about, t.Description)
 	}
 	names := retrieval.NewNames(about)
-	r := &Retriever{index: retrieval.New()}
+	r := &Retriever{index: retrieval.NewTopical()}
 	for _, t := range all {
 		extra := names.Words(t.Name) + " " + t.Terms
 		r.index.Put(retrieval.Doc{ID: t.Name, Text: t.Description, Extra: extra, Vector: retrieval.HashVector(extra + " " + t.Description)})
