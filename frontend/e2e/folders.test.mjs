@@ -38,6 +38,7 @@ describe('a folder that is new', { skip: binary ? false : 'OXIOS_BIN names no bi
 		await page.getByRole('button', { name: /^Folder: / }).click();
 		await page.getByRole('textbox', { name: 'Path of a folder' }).fill(path);
 		await page.getByRole('button', { name: 'Use this folder' }).click();
+		await page.getByRole('textbox', { name: 'Path of a folder' }).waitFor({ state: 'detached' }); // until then keys belong to it
 	}
 
 	async function say(text) {

@@ -438,7 +438,7 @@ export const views = [
 		name: 'embedder-away',
 		go: async (page) => {
 			await settings('memory')(page);
-			await page.locator('main select').selectOption('openai');
+			await page.locator('main select[id$=-who]').selectOption('openai');
 			await page.getByRole('button', { name: /^(Test|시험)$/ }).click();
 			await page.locator('main .result').waitFor();
 		},
@@ -447,7 +447,7 @@ export const views = [
 		name: 'embedder-ask',
 		go: async (page) => {
 			await settings('memory')(page);
-			await page.locator('main select').selectOption('openai');
+			await page.locator('main select[id$=-who]').selectOption('openai');
 			await page.getByRole('button', { name: /^(Use it|사용)$/ }).click();
 			await page.waitForTimeout(200);
 		},
