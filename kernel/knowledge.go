@@ -95,6 +95,14 @@ func (a *KnowledgeAPI) Tree(ctx context.Context) ([]VaultEntry, error) {
 	return guard(ctx, a.caller, a.looking("knowledge.tree"), a.k.vault.Tree)
 }
 
+// Entries returns the notes and files of some paths that are there: what an event
+// names, without reading the whole tree anew.
+func (a *KnowledgeAPI) Entries(ctx context.Context, paths []string) ([]VaultEntry, error) {
+	return guard(ctx, a.caller, a.looking("knowledge.entries"), func(ctx context.Context) ([]VaultEntry, error) {
+		return a.k.vault.Entries(ctx, paths)
+	})
+}
+
 // Read returns a note by its path, or by a name that a link would find it by.
 func (a *KnowledgeAPI) Read(ctx context.Context, name string) (Note, error) {
 	path := ""

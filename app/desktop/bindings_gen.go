@@ -704,6 +704,11 @@ func (a *Knowledge) Tree(args string) (string, error) {
 	return a.b.call("knowledge.tree", args)
 }
 
+// Entries takes [paths].
+func (a *Knowledge) Entries(args string) (string, error) {
+	return a.b.call("knowledge.entries", args)
+}
+
 // Read takes [name].
 func (a *Knowledge) Read(args string) (string, error) {
 	return a.b.call("knowledge.read", args)

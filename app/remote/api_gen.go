@@ -454,6 +454,9 @@ type KnowledgeAPI interface {
 	State(ctx context.Context) (kernel.VaultState, error)
 	// Tree returns all folders, notes and files of the vault.
 	Tree(ctx context.Context) ([]kernel.VaultEntry, error)
+	// Entries returns the notes and files of some paths that are there: what an event
+	// names, without reading the whole tree anew.
+	Entries(ctx context.Context, paths []string) ([]kernel.VaultEntry, error)
 	// Read returns a note by its path, or by a name that a link would find it by.
 	Read(ctx context.Context, name string) (kernel.Note, error)
 	// Search returns the notes in which the words of a query stand, the best first.
@@ -1243,6 +1246,10 @@ func (remote clientKnowledge) State(ctx context.Context) (kernel.VaultState, err
 
 func (remote clientKnowledge) Tree(ctx context.Context) ([]kernel.VaultEntry, error) {
 	return call[[]kernel.VaultEntry](ctx, remote.c, "knowledge.tree")
+}
+
+func (remote clientKnowledge) Entries(ctx context.Context, paths []string) ([]kernel.VaultEntry, error) {
+	return call[[]kernel.VaultEntry](ctx, remote.c, "knowledge.entries", paths)
 }
 
 func (remote clientKnowledge) Read(ctx context.Context, name string) (kernel.Note, error) {
@@ -2441,6 +2448,13 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Knowledge.Tree(ctx)
+	},
+	"knowledge.entries": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 []string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Entries(ctx, a0)
 	},
 	"knowledge.read": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 string

@@ -37,11 +37,7 @@ func (v *Vault) Tree(ctx context.Context) ([]Entry, error) {
 		}
 	}
 	for _, f := range v.ix.files {
-		e := Entry{Path: f.path, Name: path.Base(f.path), Kind: "file", Size: f.size, Modified: time.Unix(0, f.mtime), Large: f.large}
-		if f.note {
-			e.Kind, e.Name, e.Title = "note", stem(e.Name), f.title
-		}
-		out = append(out, e)
+		out = append(out, f.entry())
 	}
 	v.mu.RUnlock()
 	// Each part of a path sorts folders first: a mark before every part that is one.
@@ -60,6 +56,31 @@ func (v *Vault) Tree(ctx context.Context) ([]Entry, error) {
 	}
 	slices.SortFunc(out, func(a, b Entry) int { return cmp.Or(strings.Compare(key(a), key(b)), strings.Compare(a.Path, b.Path)) })
 	return slices.CompactFunc(out, func(a, b Entry) bool { return a.Path == b.Path && a.Kind == b.Kind }), nil
+}
+
+func (f *file) entry() Entry {
+	e := Entry{Path: f.path, Name: path.Base(f.path), Kind: "file", Size: f.size, Modified: time.Unix(0, f.mtime), Large: f.large}
+	if f.note {
+		e.Kind, e.Name, e.Title = "note", stem(e.Name), f.title
+	}
+	return e
+}
+
+// Entries returns the notes and files of these paths that are there, in their
+// order.
+func (v *Vault) Entries(ctx context.Context, paths []string) ([]Entry, error) {
+	if err := v.ready(ctx); err != nil {
+		return nil, err
+	}
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	out := []Entry{}
+	for _, p := range paths {
+		if f := v.ix.files[p]; f != nil {
+			out = append(out, f.entry())
+		}
+	}
+	return out, nil
 }
 
 // TagCount is one tag with the number of notes that carry it, or one below it.

@@ -108,6 +108,10 @@ func TestNoteIsWrittenReadFoundAndListed(t *testing.T) {
 	if err != nil || len(tree) != 2 || tree[0].Kind != "folder" || tree[1].Path != "projects/plan.md" {
 		t.Errorf("got %+v, %v", tree, err)
 	}
+	some, err := v.Entries(t.Context(), []string{"gone.md", "projects/plan.md"})
+	if err != nil || len(some) != 1 || some[0] != tree[1] {
+		t.Errorf("got %+v, %v, want the one that is there", some, err)
+	}
 }
 
 func TestStaleBaseIsAConflictAndBothTextsAreKept(t *testing.T) {

@@ -4398,6 +4398,11 @@ export interface KnowledgeAPI {
   state(): Promise<VaultState>;
   /** Tree returns all folders, notes and files of the vault. */
   tree(): Promise<VaultEntry[]>;
+  /**
+   * Entries returns the notes and files of some paths that are there: what an event
+   * names, without reading the whole tree anew.
+   */
+  entries(paths: string[]): Promise<VaultEntry[]>;
   /** Read returns a note by its path, or by a name that a link would find it by. */
   read(name: string): Promise<Note>;
   /** Search returns the notes in which the words of a query stand, the best first. */
@@ -4885,6 +4890,7 @@ export function makeKernel(t: Transport): Kernel {
     knowledge: {
       state: () => t.call('knowledge.state', []) as Promise<VaultState>,
       tree: () => t.call('knowledge.tree', []) as Promise<VaultEntry[]>,
+      entries: (paths) => t.call('knowledge.entries', [paths]) as Promise<VaultEntry[]>,
       read: (name) => t.call('knowledge.read', [name]) as Promise<Note>,
       search: (query, k) => t.call('knowledge.search', [query, k]) as Promise<VaultHit[]>,
       find: (name, k) => t.call('knowledge.find', [name, k]) as Promise<VaultHit[]>,
