@@ -104,8 +104,8 @@ func TestCommandWithinItsLimitsIsLeftAlone(t *testing.T) {
 	})
 }
 
+// It takes all of the machine that it gets, so no other test runs beside it.
 func TestForkBombIsHeldAndEnded(t *testing.T) {
-	t.Parallel()
 	r, dir, held := grouped(t, Config{})
 	const most = 50
 	everyLevel(t, r, func(t *testing.T, level sys.Isolation) {
