@@ -69,6 +69,20 @@ describe('the notes', () => {
 		assert.deepEqual(errors, []);
 	});
 
+	it('show their marks only in the line in which somebody writes', async () => {
+		await journal();
+		const line = (words) => text().locator('.cm-line', { hasText: words });
+		await line('SQLite ships').waitFor();
+		assert.equal(await line('Hacker News').innerText(), 'Hacker News, summed up');
+		assert.match(await line('SQLite ships').innerText(), /ships WAL2\..* of Oxios design\.$/s);
+		await line('SQLite ships').click({ position: { x: 4, y: 4 } });
+		assert.match(await line('SQLite ships').innerText(), /\*\*WAL2\*\*.*\[\[Oxios design\]\]/s);
+		await page.keyboard.press('Control+Home');
+		for (let i = 0; i < 4; i++) await page.keyboard.press('ArrowDown');
+		assert.match(await line('SQLite ships').innerText(), /ships WAL2\./);
+		assert.deepEqual(errors, []);
+	});
+
 	it('follow a link, and make the note that is missing', async () => {
 		await journal();
 		await page.getByText('Oxios design', { exact: true }).first().waitFor();

@@ -71,6 +71,41 @@ function toggle(view: EditorView, at: number, done: boolean): void {
 	view.dispatch({ changes: { from: at + 1, to: at + 2, insert: done ? 'x' : ' ' }, userEvent: 'input.tick' });
 }
 
+/** Piece is a piece of Markdown in the grammar. */
+type Piece = Parameters<Parameters<ReturnType<typeof syntaxTree>['iterate']>[0]['enter']>[0];
+
+/** Sign stands in the place of a mark: the point of a list, the line across. */
+class Sign extends WidgetType {
+	constructor(readonly name: string) {
+		super();
+	}
+
+	override eq(o: Sign): boolean {
+		return o.name === this.name;
+	}
+
+	override toDOM(): HTMLElement {
+		const sign = document.createElement('span');
+		sign.className = this.name;
+		sign.setAttribute('aria-hidden', 'true');
+		return sign;
+	}
+}
+
+const gone = Decoration.replace({});
+const point = Decoration.replace({ widget: new Sign('kn-point') });
+const rule = Decoration.replace({ widget: new Sign('kn-rule') });
+
+/** written are the lines in which somebody writes: their marks are shown. */
+function written(view: EditorView): Set<number> {
+	const { doc, selection, readOnly } = view.state;
+	const out = new Set<number>();
+	if (!view.hasFocus || readOnly) return out;
+	for (const r of selection.ranges)
+		for (let n = doc.lineAt(r.from).number; n <= doc.lineAt(r.to).number; n++) out.add(n);
+	return out;
+}
+
 function decorate(view: EditorView, task: string): DecorationSet {
 	const { state } = view;
 	const { doc } = state;
@@ -84,6 +119,7 @@ function decorate(view: EditorView, task: string): DecorationSet {
 		}
 	};
 	const at = new Set(state.selection.ranges.map((r) => doc.lineAt(r.head).number));
+	const open = written(view);
 	for (const { from, to } of view.visibleRanges) {
 		if (head > from) each(from, Math.min(head, to), 'kn-head');
 		for (const n of at) {
@@ -105,12 +141,40 @@ function decorate(view: EditorView, task: string): DecorationSet {
 				if (/Code|HTML|Comment/.test(name)) raw.push([node.from, node.to]);
 				if (name === 'TaskMarker') box(node.from, node.to);
 				else if (spans[name] && node.to > node.from) out.push(mark(spans[name]).range(node.from, node.to));
+				if (!open.has(doc.lineAt(node.from).number)) hide(node);
 				return undefined;
 			},
 		});
 		words(Math.max(from, head), to, raw);
 	}
 	return Decoration.set(out, true);
+
+	/** hide takes away what only says how the text looks, and looks so now. */
+	function hide(node: Piece) {
+		const { name, from, to } = node;
+		const above = node.node.parent?.name ?? '';
+		const space = (at: number) => (state.sliceDoc(at, at + 1) === ' ' ? 1 : 0);
+		const cut = (a: number, b: number, as = gone) => {
+			if (b > a && doc.lineAt(a).to >= b) out.push(as.range(a, b));
+		};
+		if (name === 'HeaderMark' && above.startsWith('ATX')) {
+			const first = from === node.node.parent!.from;
+			cut(first ? from : from - space(from - 1), first ? to + space(to) : to);
+		} else if (name === 'EmphasisMark' || name === 'StrikethroughMark') cut(from, to);
+		else if (name === 'CodeMark' && above === 'InlineCode') cut(from, to);
+		else if (name === 'LinkMark' && above === 'Autolink') cut(from, to);
+		else if (name === 'QuoteMark') cut(from, to + space(to));
+		else if (name === 'HorizontalRule') cut(from, to, rule);
+		else if (name === 'ListMark' && node.node.nextSibling?.name === 'Task') cut(from, to + space(to));
+		else if (name === 'ListMark' && to - from === 1) cut(from, to, point);
+		else if (name === 'Link' && node.node.getChild('URL')) {
+			const [begin, end] = node.node.getChildren('LinkMark');
+			if (begin && end && end.from > begin.to) {
+				cut(begin.from, begin.to);
+				cut(end.from, to);
+			}
+		}
+	}
 
 	function box(from: number, to: number) {
 		const l = doc.lineAt(from);
@@ -133,6 +197,15 @@ function decorate(view: EditorView, task: string): DecorationSet {
 				out.push(mark('kn-tag').range(start, end));
 				continue;
 			}
+			const shown = start + 2 + (m[1].includes('|') ? m[1].lastIndexOf('|') + 1 : 0);
+			if (
+				shown < end - 2 &&
+				!open.has(doc.lineAt(start).number) &&
+				state.sliceDoc(Math.max(0, start - 1), start) !== '!'
+			) {
+				out.push(gone.range(start, shown), mark('kn-link').range(shown, end - 2), gone.range(end - 2, end));
+				continue;
+			}
 			out.push(
 				mark('kn-mark').range(start, start + 2),
 				mark('kn-link').range(start + 2, end - 2),
@@ -142,7 +215,10 @@ function decorate(view: EditorView, task: string): DecorationSet {
 	}
 }
 
-/** preview shows Markdown as what it means while it stays text: larger headings, boxes to tick, tinted code. */
+/**
+ * preview shows Markdown as what it means while it stays text: larger headings, boxes to tick, tinted code. The marks are
+ * to be seen in the lines in which somebody writes, and nowhere else.
+ */
 export const preview = (task: string): Extension =>
 	ViewPlugin.fromClass(
 		class {
@@ -151,8 +227,8 @@ export const preview = (task: string): Extension =>
 				this.decorations = decorate(view, task);
 			}
 			update(u: ViewUpdate) {
-				if (u.docChanged || u.viewportChanged || u.selectionSet || syntaxTree(u.startState) !== syntaxTree(u.state))
-					this.decorations = decorate(u.view, task);
+				const changed = u.docChanged || u.viewportChanged || u.selectionSet || u.focusChanged;
+				if (changed || syntaxTree(u.startState) !== syntaxTree(u.state)) this.decorations = decorate(u.view, task);
 			}
 		},
 		{ decorations: (v) => v.decorations },

@@ -34,6 +34,15 @@ export const theme = EditorView.theme({
 	'.kn-block, .kn-table': { fontFamily: 'var(--mono)', fontSize: '12px', lineHeight: '20px' },
 	'.kn-block': { background: 'var(--sunken)' },
 	'.kn-quote': { boxShadow: 'inset 2px 0 var(--line-strong)', paddingLeft: '12px' },
+	'.kn-point': { display: 'inline-block', width: '0.5em', color: 'var(--muted)' },
+	'.kn-point::before': { content: '"•"' },
+	'.kn-rule': {
+		display: 'inline-block',
+		width: '100%',
+		height: '1px',
+		verticalAlign: 'middle',
+		background: 'var(--line-strong)',
+	},
 	'.kn-head': { fontFamily: 'var(--mono)', fontSize: '12px', lineHeight: '20px', color: 'var(--faint)' },
 	'.kn-fold': { padding: '0 2px 4px' },
 	'.kn-fold button': {
