@@ -62,7 +62,7 @@ func (a *KnowledgeAPI) writers(ctx context.Context, path string, raw []byte, tex
 		after, aerr := undo.Parse(m.After)
 		before, berr := undo.Parse(m.Before)
 		if aerr != nil || berr != nil || after.Content != content {
-			continue
+			break // somebody else wrote after that run
 		}
 		if !seen[m.RunID] {
 			seen[m.RunID] = true

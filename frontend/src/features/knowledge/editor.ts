@@ -24,7 +24,8 @@ interface Hooks {
 	/** head is the name of the button that shows the frontmatter; "" leaves that open. */
 	head: string;
 	ontext: (text: string) => void;
-	onlink: (to: Target) => void;
+	/** onlink follows a link; beside opens it on the other side. */
+	onlink: (to: Target, beside: boolean) => void;
 	onsave: () => void;
 	onblur: () => void;
 	names: (words: string) => Promise<VaultHit[]>;
@@ -53,10 +54,10 @@ export class Editor {
 	}
 
 	#extensions(h: Hooks): Extension[] {
-		const follow = (view: EditorView, pos: number): boolean => {
+		const follow = (view: EditorView, pos: number, beside: boolean): boolean => {
 			const line = view.state.doc.lineAt(pos);
 			const to = linkAt(line.text, pos - line.from);
-			if (to) h.onlink(to);
+			if (to) h.onlink(to, beside);
 			return to !== undefined;
 		};
 		return [
@@ -73,7 +74,8 @@ export class Editor {
 			h.head ? folded(h.head) : [],
 			autocompletion({ override: [wiki(h), tag(h)], icons: false }),
 			keymap.of([
-				{ key: 'Mod-Enter', run: (view) => follow(view, view.state.selection.main.head) },
+				{ key: 'Mod-Enter', run: (view) => follow(view, view.state.selection.main.head, false) },
+				{ key: 'Mod-Alt-Enter', run: (view) => follow(view, view.state.selection.main.head, true) },
 				{ key: 'Mod-s', preventDefault: true, run: () => (h.onsave(), true) },
 				...completionKeymap,
 				...historyKeymap,
@@ -87,7 +89,7 @@ export class Editor {
 				mousedown: (e, view) => {
 					if (e.button !== 0 || !(e.ctrlKey || e.metaKey)) return false;
 					const pos = view.posAtCoords({ x: e.clientX, y: e.clientY });
-					if (pos === null || !follow(view, pos)) return false;
+					if (pos === null || !follow(view, pos, e.altKey)) return false;
 					e.preventDefault();
 					return true;
 				},

@@ -8,7 +8,7 @@ interface Kept {
 }
 
 /** difference is a diff of whole texts, in one hunk. */
-function difference(before: string, after: string): string {
+export function difference(before: string, after: string): string {
 	const a = before.split('\n');
 	const b = after.split('\n');
 	let from = 0;
