@@ -15,6 +15,7 @@ import type {
 } from '../api.gen';
 import { FakeEdits } from './edits';
 import { FakePast } from './past';
+import { folderCalls, moveFolder } from './vault-folders';
 import { no, type Core } from './core';
 import { iso } from './data';
 import { day } from './data/notes';
@@ -84,20 +85,12 @@ export class FakeVault {
 			if (now === undefined) throw no('not_found', `There is no note ${path}.`);
 			return this.#edits.compare(path, text, now, hashOf(now));
 		},
-		'knowledge.makeFolder': (path: string) => {
-			if (this.#tree().some((e) => e.path === path)) throw no('conflict', `${path} is there already.`);
-			this.#empty.add(path);
-			this.#core.emit('vault', [path]);
-			return path;
-		},
-		'knowledge.removeFolder': (path: string) => {
-			const inside = Object.keys(this.#notes).filter((p) => p.startsWith(`${path}/`));
-			const trash = inside.map((p) => this.#past.put(p, this.#notes[p]!));
-			for (const p of inside) delete this.#notes[p];
-			for (const p of [...this.#empty]) if (`${p}/`.startsWith(`${path}/`)) this.#empty.delete(p);
-			this.#core.emit('vault', [...inside, path]);
-			return { path, trash };
-		},
+		...folderCalls(
+			() => this.#notes,
+			this.#empty,
+			this.#past,
+			(paths) => this.#core.emit('vault', paths),
+		),
 		'knowledge.search': (query: string, k: number) => this.#search(query, k),
 		'knowledge.find': (name: string, k: number): VaultHit[] => {
 			const q = name.toLowerCase();
@@ -399,7 +392,11 @@ export class FakeVault {
 
 	#move(from: string, to: string): VaultChange {
 		if (this.#notes[to] !== undefined) throw no('conflict', `${to} is there already. Nothing was changed.`);
-		if (this.#notes[from] === undefined) return this.#moveFolder(from, to);
+		if (this.#notes[from] === undefined) {
+			const moved = moveFolder(this.#notes, this.#empty, from, to);
+			this.#core.emit('vault', moved);
+			return { ...this.#change(to, ''), changed: moved.length / 2 };
+		}
 		let links = 0;
 		const touched = [from, to];
 		for (const [path, text] of Object.entries(this.#notes)) {
@@ -411,18 +408,6 @@ export class FakeVault {
 		delete this.#notes[from];
 		this.#core.emit('vault', touched);
 		return { ...this.#change(to, hashOf(this.#notes[to]!)), links };
-	}
-
-	#moveFolder(from: string, to: string): VaultChange {
-		const inside = Object.keys(this.#notes).filter((p) => p.startsWith(`${from}/`));
-		if (inside.length === 0 && !this.#empty.delete(from)) throw no('not_found', `There is no note ${from}.`);
-		for (const p of inside) {
-			this.#notes[to + p.slice(from.length)] = this.#notes[p]!;
-			delete this.#notes[p];
-		}
-		if (inside.length === 0) this.#empty.add(to);
-		this.#core.emit('vault', [...inside, ...inside.map((p) => to + p.slice(from.length))]);
-		return { ...this.#change(to, ''), changed: inside.length };
 	}
 
 	#change(path: string, hash: string): VaultChange {
