@@ -25,6 +25,8 @@ export class Vault {
 	loaded = $state(false);
 	failure = $state.raw<Failure>();
 	asked = $state.raw<Asked>();
+	/** row is the line of the tree that the keys stand on, by its path. */
+	row = $state('');
 
 	open = $state.raw<ReadonlySet<string>>(new Set());
 	rows = $derived(rowsOf(this.entries, this.open));
@@ -167,6 +169,7 @@ export class Vault {
 			this.toggle(folder, false);
 			this.toggle(at(folder), true);
 		}
+		this.row = at(this.row);
 		this.unsaved = new Map([...this.unsaved].map(([path, note]) => [at(path), note]));
 		this.sides.keep();
 		this.reveal(to);
