@@ -288,7 +288,7 @@ describe('notes side by side, on the real kernel', { skip }, () => {
 		await page.keyboard.type(' More of mine.');
 		await until('both are there', () => /Mine\. More of mine\.[\s\S]*Theirs\./.test(text('Plan.md')));
 		assert.equal(await page.locator('.bars').getByRole('button', { name: 'Undo' }).count(), 0);
-		await page.getByRole('button', { name: 'Dismiss' }).click();
+		await page.locator('.bars').getByRole('button', { name: 'Dismiss' }).click();
 		await bar().waitFor({ state: 'detached' });
 	});
 

@@ -4,6 +4,7 @@ import { day } from '../../kernel/fake/data/notes';
 import { FakeTransport } from '../../kernel/fake/transport';
 import { Live } from '../../kernel/live.svelte';
 import { i18n } from '../../ui/i18n/index.svelte';
+import { changesBetween } from './patch';
 import { Vault } from './vault.svelte';
 
 const LETTER = 'projects/old/Letter.md';
@@ -181,6 +182,35 @@ describe('when an agent changes the open note', () => {
 		await vi.waitFor(() => expect(note.clash?.theirs).toBeDefined());
 		expect([note.text, note.edit]).toEqual(['Mine', undefined]);
 		expect((await note.compare()).diff).toContain('-Mine\n+Written long ago.');
+	});
+});
+
+describe('the pieces that make one text of another', () => {
+	const made = (old: string, text: string) => {
+		let out = old;
+		for (const c of changesBetween(old, text).reverse()) out = out.slice(0, c.from) + c.insert + out.slice(c.to);
+		return out;
+	};
+
+	it('leave what stands between two changes alone, where the cursor may be', () => {
+		const old = 'one\ntwo\nthree\nfour\n';
+		const changes = changesBetween(old, 'ONE\ntwo\nthree\nFOUR\nfive\n');
+		expect(changes).toEqual([
+			{ from: 0, to: 4, insert: 'ONE\n' },
+			{ from: 14, to: 19, insert: 'FOUR\nfive\n' },
+		]);
+	});
+
+	it('make just that text, whatever the two are', () => {
+		let seed = 7;
+		const random = (n: number) => (seed = (seed * 1103515245 + 12345) & 0x7fffffff) % n;
+		const text = () => Array.from({ length: random(9) }, () => 'abc'[random(3)]! + (random(5) ? '\n' : '')).join('');
+		for (let i = 0; i < 500; i++) {
+			const [a, b] = [text(), text()];
+			expect([a, made(a, b)]).toEqual([a, b]);
+		}
+		const long = Array.from({ length: 5000 }, (_, i) => `line ${i}\n`).join('');
+		expect(made(long, long.replace(/line/g, 'row'))).toBe(long.replace(/line/g, 'row'));
 	});
 });
 

@@ -12,6 +12,7 @@ import { drawSelection, EditorView, keymap } from '@codemirror/view';
 import type { VaultHit } from '../../kernel/api.gen';
 import { linkAt, type Target } from './paths';
 import { bodyOf, folded } from './head';
+import { changesBetween } from './patch';
 import { preview } from './preview';
 import { theme } from './theme';
 
@@ -106,14 +107,9 @@ export class Editor {
 	set(text: string): void {
 		const old = this.#view.state.doc.toString();
 		if (old === text) return;
-		let from = 0;
-		const least = Math.min(old.length, text.length);
-		while (from < least && old[from] === text[from]) from++;
-		let end = 0;
-		while (end < least - from && old[old.length - 1 - end] === text[text.length - 1 - end]) end++;
 		this.#quiet = true;
 		this.#view.dispatch({
-			changes: { from, to: old.length - end, insert: text.slice(from, text.length - end) },
+			changes: changesBetween(old, text),
 			annotations: Transaction.userEvent.of('input.outside'),
 		});
 		this.#quiet = false;
