@@ -25,10 +25,11 @@ type (
 	AttachmentKind = store.AttachmentKind
 )
 
-// AttachInput is something to attach: one of Path, Text and Size says what.
+// AttachInput is something to attach: one of Path, Note, Text and Size says what.
 type AttachInput struct {
 	Name string `json:"name,omitempty"` // as people call it; the path's last part by default
 	Path string `json:"path,omitempty"` // a file or folder of this machine, absolute or below ~
+	Note string `json:"note,omitempty"` // a note of the vault, by its path
 	Text string `json:"text,omitempty"` // what was pasted
 	Size int64  `json:"size,omitempty"` // bytes of a file that follows in parts, see [StateAPI.AttachPart]
 }
@@ -88,9 +89,16 @@ func (a *StateAPI) Attach(ctx context.Context, in AttachInput) (Attachment, erro
 	what := "attachment:" + cleanName(in.Name)
 	if in.Path != "" {
 		what = "file:" + expandHome(in.Path)
+	} else if in.Note != "" {
+		what = "note:" + cleanVaultName(in.Note)
 	}
 	return guard(ctx, a.caller, action{call: "state.attach", resource: what}, func(ctx context.Context) (Attachment, error) {
 		switch {
+		case in.Note != "":
+			if in.Path != "" || in.Text != "" || in.Size != 0 {
+				break
+			}
+			return a.k.attachNote(ctx, in.Note)
 		case in.Path != "" && in.Text == "" && in.Size == 0:
 			return a.attachPath(ctx, in)
 		case in.Path == "" && in.Text != "" && in.Size == 0:
@@ -98,7 +106,7 @@ func (a *StateAPI) Attach(ctx context.Context, in AttachInput) (Attachment, erro
 		case in.Path == "" && in.Text == "":
 			return a.k.beginUpload(in)
 		}
-		return Attachment{}, sys.Errorf(sys.CodeInvalid, "An attachment is a path, a text or a file of a size: one of them.")
+		return Attachment{}, sys.Errorf(sys.CodeInvalid, "An attachment is a path, a note, a text or a file of a size: one of them.")
 	})
 }
 
@@ -189,6 +197,21 @@ func (a *StateAPI) attachPath(ctx context.Context, in AttachInput) (Attachment, 
 	}
 	defer f.Close()
 	return a.k.attachFile(ctx, f, info.Size(), name, real)
+}
+
+// attachNote takes a note of the vault as it is now.
+func (k *Kernel) attachNote(ctx context.Context, name string) (Attachment, error) {
+	n, err := k.vault.Read(ctx, name)
+	if err != nil {
+		return Attachment{}, err
+	}
+	title := cleanName(strings.TrimSuffix(filepath.Base(n.Path), filepath.Ext(n.Path)))
+	if len(n.Text) > document.MaxText {
+		return Attachment{}, sys.Errorf(sys.CodeTooLarge, "The note %s has %s; %s is the most that goes with a message. Nothing was attached.", title, sizeText(int64(len(n.Text))), sizeText(document.MaxText)).
+			WithHint("Name it in your message: the agent reads the parts that it needs.")
+	}
+	a := Attachment{Kind: store.AttachText, Name: title, Vault: n.Path, Size: int64(len(n.Text)), Tokens: llm.Tokens(n.Text)}
+	return k.saveAttachment(ctx, a, []byte(n.Text))
 }
 
 // attachPaste takes text as it was pasted.

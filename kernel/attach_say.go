@@ -128,6 +128,8 @@ func titleOfAttachment(a Attachment) string {
 	switch {
 	case a.Kind == store.AttachPaste:
 		return "pasted text"
+	case a.Vault != "":
+		return a.Vault + " (a note of the vault)"
 	case a.Pages > 0:
 		what += ", " + plural(a.Pages, "page")
 	case a.Width > 0:

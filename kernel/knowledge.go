@@ -46,6 +46,9 @@ type NoteWrite struct {
 	Base   string   `json:"base,omitempty"`   // the hash of the note that the text was made from; "" for a new one
 	Source []string `json:"source,omitempty"` // the addresses that an agent has it from
 	RunID  string   `json:"run_id,omitempty"` // the run whose words a person saves: the note carries what that run had read
+	// Exact writes the text with just the head that it has. Otherwise the lines that
+	// say which agent wrote a note stay. A person's only.
+	Exact bool `json:"exact,omitempty"`
 }
 
 // VaultChange says what became of notes.
@@ -56,6 +59,12 @@ type VaultChange struct {
 	Links   int         `json:"links"`           // that were rewritten
 	Trash   string      `json:"trash,omitempty"` // what was deleted comes back from the trash by this
 	Notes   []sys.Words `json:"notes"`
+}
+
+// VaultRemoved says what became of a folder.
+type VaultRemoved struct {
+	Path  string   `json:"path"`
+	Trash []string `json:"trash"` // each of its files comes back from the trash by one of these
 }
 
 // VaultMove says what a rename or a move would do.
@@ -107,7 +116,12 @@ func (a *KnowledgeAPI) Entries(ctx context.Context, paths []string) ([]VaultEntr
 func (a *KnowledgeAPI) Read(ctx context.Context, name string) (Note, error) {
 	path := ""
 	act := a.looking("knowledge.read")
-	act.brought = func(ctx context.Context) (Labels, error) { return a.noteLabels(ctx, path) }
+	act.brought = func(ctx context.Context) (Labels, error) {
+		if path == "" || a.who.Kind != sys.KindAgent {
+			return nil, nil
+		}
+		return a.k.noteLabels(ctx, path, a.scope.runID)
+	}
 	return guard(ctx, a.caller, act, func(ctx context.Context) (Note, error) {
 		n, err := a.k.vault.Read(ctx, name)
 		if sys.CodeOf(err) == sys.CodeNotFound {
@@ -218,7 +232,7 @@ func importMode(beside bool) knowledge.ImportMode {
 // Write makes a note, or replaces its text. It fails with conflict when the note
 // is another than the one that the text was made from.
 func (a *KnowledgeAPI) Write(ctx context.Context, in NoteWrite) (VaultChange, error) {
-	opt := knowledge.WriteOptions{}
+	opt := knowledge.WriteOptions{Exact: in.Exact && a.who.Kind == sys.KindPerson}
 	if a.who.Kind == sys.KindAgent {
 		in.RunID = a.scope.runID
 	}
@@ -264,6 +278,33 @@ func (a *KnowledgeAPI) Delete(ctx context.Context, path, base string) (VaultChan
 func (a *KnowledgeAPI) Move(ctx context.Context, from, to string) (VaultChange, error) {
 	return a.change(ctx, "knowledge.move", from, sys.Say("Move %s to %s", from, to), to, func(ctx context.Context) (knowledge.Plan, error) {
 		return a.k.vault.PlanMove(ctx, from, to)
+	})
+}
+
+// MakeFolder makes a folder, and those above it that are missing. It returns its
+// path.
+func (a *KnowledgeAPI) MakeFolder(ctx context.Context, path string) (string, error) {
+	return guard(ctx, a.caller, action{call: "knowledge.makeFolder", resource: "note:" + cleanVaultName(path)}, func(ctx context.Context) (string, error) {
+		return a.k.vault.MakeFolder(ctx, path)
+	})
+}
+
+// RemoveFolder puts all files of a folder into the trash, and takes the folder
+// away: all of it or nothing.
+func (a *KnowledgeAPI) RemoveFolder(ctx context.Context, path string) (VaultRemoved, error) {
+	return guard(ctx, a.caller, action{call: "knowledge.removeFolder", resource: "note:" + cleanVaultName(path)}, func(ctx context.Context) (VaultRemoved, error) {
+		out := VaultRemoved{Path: cleanVaultName(path), Trash: []string{}}
+		plan, err := a.k.vault.PlanDeleteFolder(ctx, path)
+		if err != nil {
+			return out, err
+		}
+		ctx = context.WithoutCancel(ctx)
+		_, trash, err := a.applyAll(ctx, path, plan)
+		out.Trash = append(out.Trash, trash...)
+		if err == nil {
+			err = a.k.vault.RemoveFolder(ctx, path)
+		}
+		return out, err
 	})
 }
 
@@ -329,22 +370,20 @@ func vaultLabel(path string) Label {
 	return store.NewLabel(Label{Origin: store.LabelVault, Sensitive: true, Name: cmp.Or(path, "vault")}, "", text)
 }
 
-// noteLabels are the labels of a note: private, unless this run wrote it, and
-// what an agent had read who wrote it.
-func (a *KnowledgeAPI) noteLabels(ctx context.Context, path string) (Labels, error) {
-	if path == "" || a.who.Kind != sys.KindAgent {
-		return nil, nil
-	}
-	abs := a.k.vaultPath(path)
-	written, err := a.k.store.FileLabels(ctx, abs, hashOf(abs))
+// noteLabels are the labels of a note to a run: private, unless that run wrote it,
+// and what an agent had read who wrote it.
+func (k *Kernel) noteLabels(ctx context.Context, path, runID string) (Labels, error) {
+	abs := k.vaultPath(path)
+	written, err := k.store.FileLabels(ctx, abs, hashOf(abs))
 	if err != nil {
 		return nil, err
 	}
 	var out Labels
 	own := false
 	for _, f := range written {
-		own = own || f.RunID == a.scope.runID
-		if f.RunID != a.scope.runID {
+		mine := runID != "" && f.RunID == runID
+		own = own || mine
+		if !mine {
 			out = out.Join(Labels{writtenLabel(f)})
 		}
 	}

@@ -106,13 +106,22 @@ func (k *Kernel) keepsMasked(plan knowledge.Plan) error {
 }
 
 func (a *KnowledgeAPI) apply(ctx context.Context, name string, plan knowledge.Plan) (VaultChange, error) {
+	out, trash, err := a.applyAll(ctx, name, plan)
+	if len(trash) > 0 {
+		out.Trash = trash[0]
+	}
+	return out, err
+}
+
+// applyAll makes a plan, and returns by what each file that it deletes comes back.
+func (a *KnowledgeAPI) applyAll(ctx context.Context, name string, plan knowledge.Plan) (out VaultChange, trash []string, err error) {
 	k := a.k
-	out := VaultChange{Path: cleanVaultName(name), Links: plan.Links, Notes: slices.Concat([]sys.Words{}, plan.Notes)}
+	out = VaultChange{Path: cleanVaultName(name), Links: plan.Links, Notes: slices.Concat([]sys.Words{}, plan.Notes)}
 	k.vaultWrites.Lock() // what is written down is how things are when it happens
 	defer k.vaultWrites.Unlock()
 	files, err := k.vaultFiles(plan)
 	if err != nil {
-		return out, err
+		return out, nil, err
 	}
 	var labels []store.FileLabel
 	for _, f := range files {
@@ -121,32 +130,29 @@ func (a *KnowledgeAPI) apply(ctx context.Context, name string, plan knowledge.Pl
 		}
 	}
 	if err := k.wrote(ctx, a.scope, labels...); err != nil {
-		return out, err
+		return out, nil, err
 	}
 	if err := a.markVault(ctx, files); err != nil {
-		return out, err
+		return out, nil, err
 	}
 	ends := k.beginCommit(ctx, a.scope, plan, files)
 	for _, s := range plan.Steps {
 		if s.Kind == knowledge.StepDelete {
 			kept, err := k.vault.Discard(VaultTrashed{Path: s.Path, RunID: a.scope.runID, SessionID: a.scope.sessionID}, s.Before)
 			if err != nil {
-				return out, err
+				return out, nil, errors.Join(err, k.forgetAll(trash))
 			}
-			out.Trash = kept.ID
+			trash = append(trash, kept.ID)
 		}
 	}
 	if err := k.vault.Apply(ctx, plan); err != nil {
-		if out.Trash != "" {
-			err = errors.Join(err, k.vault.Forget(out.Trash))
-		}
-		return out, err
+		return out, nil, errors.Join(err, k.forgetAll(trash))
 	}
 	ends()
 	out.Changed = len(files)
 	for _, f := range files {
 		if err := a.recordVault(ctx, f); err != nil {
-			return out, err
+			return out, trash, err
 		}
 	}
 	if len(files) > 0 { // the note itself is what the first step is about
@@ -161,7 +167,15 @@ func (a *KnowledgeAPI) apply(ctx context.Context, name string, plan knowledge.Pl
 	} else {
 		out.Hash = hashOf(k.vaultPath(out.Path)) // of another file; "" of a folder, and of what is gone
 	}
-	return out, nil
+	return out, trash, nil
+}
+
+// forgetAll takes out of the trash what was not deleted after all.
+func (k *Kernel) forgetAll(trash []string) (err error) {
+	for _, id := range trash {
+		err = errors.Join(err, k.vault.Forget(id))
+	}
+	return err
 }
 
 // vaultFile is a file that a plan changes, before and after; nil for none.

@@ -283,16 +283,31 @@ func handing(title sys.Words, task string) func(*security.Request) {
 }
 
 // attachedLabels are the labels of what came with a message: whatever its person says
-// with it, a file was written by somebody. What was pasted is the person's own
+// with it, a file was written by somebody, and a note is private. What was pasted is the person's own
 // word, as what they type, and what is named by its path alone is labelled when it
 // is read.
 func (k *Kernel) attachedLabels(ctx context.Context, attached []Attachment) (Labels, error) {
-	return k.liveLabels(ctx, strangers(attached)) // a file of a trusted folder is none
+	all := strangers(attached)
+	for _, a := range attached {
+		if a.Vault == "" {
+			continue
+		}
+		more, err := k.noteLabels(ctx, a.Vault, "")
+		if err != nil {
+			return nil, err
+		}
+		all = all.Join(more)
+	}
+	return k.liveLabels(ctx, all) // a file of a trusted folder is none
 }
 
 func strangers(attached []Attachment) (out Labels) {
 	for _, a := range attached {
 		if a.Kind == store.AttachPaste || a.Kind == store.AttachFolder || a.Kind == store.AttachFile {
+			continue
+		}
+		if a.Vault != "" {
+			out = out.Join(Labels{vaultLabel(a.Vault)})
 			continue
 		}
 		l := Label{Origin: store.LabelAttachment, Untrusted: true, Name: a.Name, Place: a.Place}

@@ -12,7 +12,7 @@ import (
 
 func (c *console) vaultCommand() *cobra.Command {
 	return c.group("vault", "Your notes, as plain markdown", "마크다운 파일로 된 노트",
-		c.vaultTree(), c.vaultRead(), c.vaultWrite(), c.vaultAppend(), c.vaultSearch(), c.vaultFind(), c.vaultBacklinks(), c.vaultMove(), c.vaultDelete(),
+		c.vaultTree(), c.vaultRead(), c.vaultWrite(), c.vaultAppend(), c.vaultSearch(), c.vaultFind(), c.vaultBacklinks(), c.vaultMove(), c.vaultDelete(), c.vaultMkdir(), c.vaultRmdir(),
 		c.vaultHistory(), c.vaultTrash(), c.vaultGraph(), c.vaultTasks(), c.vaultTags(), c.vaultJournal(), c.vaultCheck(), c.vaultImport(), c.vaultStatus())
 }
 
@@ -161,6 +161,33 @@ func (c *console) vaultDelete() *cobra.Command {
 		Use: "delete NOTE", Short: c.t("Delete a note", "노트를 지웁니다"), Args: c.args(1, 1),
 		RunE: c.linked(func(ctx context.Context, l *link, args []string) error {
 			return c.changedNote(l.Knowledge.Delete(ctx, args[0], ""))
+		}),
+	})
+}
+
+func (c *console) vaultMkdir() *cobra.Command {
+	return &cobra.Command{
+		Use: "mkdir FOLDER", Short: c.t("Make a folder for notes", "노트 폴더를 만듭니다"), Args: c.args(1, 1),
+		RunE: c.linked(func(ctx context.Context, l *link, args []string) error {
+			_, err := l.Knowledge.MakeFolder(ctx, args[0])
+			return err
+		}),
+	}
+}
+
+func (c *console) vaultRmdir() *cobra.Command {
+	return c.withJSON(&cobra.Command{
+		Use: "rmdir FOLDER", Short: c.t("Put a folder with all its notes into the trash", "폴더와 그 안의 노트를 모두 휴지통에 버립니다"), Args: c.args(1, 1),
+		RunE: c.linked(func(ctx context.Context, l *link, args []string) error {
+			out, err := l.Knowledge.RemoveFolder(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return c.writeJSON(out)
+			}
+			c.note(c.t("%d files are in the trash.", "파일 %d개가 휴지통에 있습니다."), len(out.Trash))
+			return nil
 		}),
 	})
 }

@@ -789,6 +789,16 @@ func (a *Knowledge) Move(args string) (string, error) {
 	return a.b.call("knowledge.move", args)
 }
 
+// MakeFolder takes [path].
+func (a *Knowledge) MakeFolder(args string) (string, error) {
+	return a.b.call("knowledge.makeFolder", args)
+}
+
+// RemoveFolder takes [path].
+func (a *Knowledge) RemoveFolder(args string) (string, error) {
+	return a.b.call("knowledge.removeFolder", args)
+}
+
 // Link takes [path, line, to, base].
 func (a *Knowledge) Link(args string) (string, error) {
 	return a.b.call("knowledge.link", args)
@@ -807,6 +817,11 @@ func (a *Knowledge) AddTask(args string) (string, error) {
 // Journal takes [date, text].
 func (a *Knowledge) Journal(args string) (string, error) {
 	return a.b.call("knowledge.journal", args)
+}
+
+// Compare takes [path, text].
+func (a *Knowledge) Compare(args string) (string, error) {
+	return a.b.call("knowledge.compare", args)
 }
 
 // History takes [name].

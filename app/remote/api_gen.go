@@ -498,6 +498,12 @@ type KnowledgeAPI interface {
 	// Move renames or moves a note, another file or a folder, and rewrites all links
 	// that lead there: all of it or nothing.
 	Move(ctx context.Context, from string, to string) (kernel.VaultChange, error)
+	// MakeFolder makes a folder, and those above it that are missing. It returns its
+	// path.
+	MakeFolder(ctx context.Context, path string) (string, error)
+	// RemoveFolder puts all files of a folder into the trash, and takes the folder
+	// away: all of it or nothing.
+	RemoveFolder(ctx context.Context, path string) (kernel.VaultRemoved, error)
 	// Link makes the first mention of a note in a line of another one a link. line
 	// counts from 1; base is the hash of the note in which it was seen, or "".
 	Link(ctx context.Context, path string, line int, to string, base string) (kernel.VaultChange, error)
@@ -509,6 +515,9 @@ type KnowledgeAPI interface {
 	// Journal adds a text to a day's note, which is made from the template when it is
 	// missing. date is YYYY-MM-DD, or "" for today.
 	Journal(ctx context.Context, date string, text string) (kernel.VaultChange, error)
+	// Compare says how a note differs from a text that was read of it before, and which
+	// agents changed it since.
+	Compare(ctx context.Context, path string, text string) (kernel.VaultCompared, error)
 	// History returns how a note or another file was before, the newest version first.
 	// A note that was deleted is named by its path.
 	History(ctx context.Context, name string) (kernel.VaultHistory, error)
@@ -1316,6 +1325,14 @@ func (remote clientKnowledge) Move(ctx context.Context, from string, to string) 
 	return call[kernel.VaultChange](ctx, remote.c, "knowledge.move", from, to)
 }
 
+func (remote clientKnowledge) MakeFolder(ctx context.Context, path string) (string, error) {
+	return call[string](ctx, remote.c, "knowledge.makeFolder", path)
+}
+
+func (remote clientKnowledge) RemoveFolder(ctx context.Context, path string) (kernel.VaultRemoved, error) {
+	return call[kernel.VaultRemoved](ctx, remote.c, "knowledge.removeFolder", path)
+}
+
 func (remote clientKnowledge) Link(ctx context.Context, path string, line int, to string, base string) (kernel.VaultChange, error) {
 	return call[kernel.VaultChange](ctx, remote.c, "knowledge.link", path, line, to, base)
 }
@@ -1330,6 +1347,10 @@ func (remote clientKnowledge) AddTask(ctx context.Context, path string, text str
 
 func (remote clientKnowledge) Journal(ctx context.Context, date string, text string) (kernel.VaultChange, error) {
 	return call[kernel.VaultChange](ctx, remote.c, "knowledge.journal", date, text)
+}
+
+func (remote clientKnowledge) Compare(ctx context.Context, path string, text string) (kernel.VaultCompared, error) {
+	return call[kernel.VaultCompared](ctx, remote.c, "knowledge.compare", path, text)
 }
 
 func (remote clientKnowledge) History(ctx context.Context, name string) (kernel.VaultHistory, error) {
@@ -2574,6 +2595,20 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 		}
 		return h.Knowledge.Move(ctx, a0, a1)
 	},
+	"knowledge.makeFolder": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.MakeFolder(ctx, a0)
+	},
+	"knowledge.removeFolder": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.RemoveFolder(ctx, a0)
+	},
 	"knowledge.link": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 string
 		var a1 int
@@ -2608,6 +2643,14 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Knowledge.Journal(ctx, a0, a1)
+	},
+	"knowledge.compare": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Compare(ctx, a0, a1)
 	},
 	"knowledge.history": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 string

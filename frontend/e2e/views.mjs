@@ -681,6 +681,69 @@ export const views = [
 			await page.locator('dialog .place').waitFor();
 		}),
 	},
+	{
+		name: 'knowledge-beside',
+		go: knowledge(/^\d{4}-\d\d-\d\d/, async (page) => {
+			await page.locator('.cm-content').click();
+			await page.keyboard.press('Control+Backslash');
+			await page
+				.locator('.view-head', { has: page.getByRole('button', { name: /^(Close this side|이쪽 닫기)$/ }) })
+				.first()
+				.waitFor();
+			await page.locator('.cm-content').last().waitFor();
+			if (!(await page.locator('#pane-list').isVisible())) await page.keyboard.press('Control+KeyB');
+			await page.getByRole('treeitem', { name: /Broken head|깨진 머리말/ }).click();
+			await page.locator('main h1', { hasText: /Broken head|깨진 머리말/ }).waitFor();
+		}),
+	},
+	{
+		name: 'knowledge-edited',
+		scene: 'edited',
+		go: knowledge(/^\d{4}-\d\d-\d\d/, async (page) => {
+			await page.getByRole('button', { name: /^(Show|보기)$/ }).click();
+			await page.locator('.bars .diff .add').first().waitFor();
+		}),
+	},
+	{
+		name: 'knowledge-difference',
+		scene: 'clash',
+		go: knowledge(/Broken head|깨진 머리말/, async (page) => {
+			await page.locator('.cm-content').click();
+			await page.keyboard.press('Control+End');
+			await page.keyboard.type('Mine.');
+			await page.getByRole('button', { name: /^(Show the difference|차이 보기)$/ }).click();
+			await page.locator('.bars .diff .add').first().waitFor();
+		}),
+	},
+	{
+		name: 'knowledge-menu',
+		go: knowledge(/Broken head|깨진 머리말/, async (page) => {
+			if (!(await page.locator('#pane-list').isVisible())) await page.keyboard.press('Control+KeyB');
+			await page.getByRole('treeitem').first().focus();
+			await page.keyboard.press('Shift+F10');
+			await page.locator('.menu').waitFor();
+		}),
+	},
+	{
+		name: 'knowledge-move',
+		go: knowledge(/^\d{4}-\d\d-\d\d/, async (page) => {
+			await page.getByRole('button', { name: /^(Actions for this note|노트 동작)$/ }).click();
+			await page.getByRole('menuitem', { name: /^(Move to…|이동…)$/ }).click();
+			await page.locator('dialog input').fill('reading');
+			await page.locator('dialog .says p').waitFor();
+		}),
+	},
+	{
+		name: 'knowledge-drag',
+		go: knowledge(undefined, async (page) => {
+			const line = (i) => page.getByRole('treeitem').nth(i).boundingBox();
+			const [from, to] = [await line(4), await line(1)];
+			await page.mouse.move(from.x + 40, from.y + 16);
+			await page.mouse.down();
+			await page.mouse.move(to.x + 60, to.y + 16, { steps: 4 });
+			await page.locator('li.into').waitFor();
+		}),
+	},
 	{ name: 'knowledge-empty', scene: 'empty', go: knowledge() },
 	{
 		name: 'knowledge-search',

@@ -65,6 +65,8 @@ type WriteOptions struct {
 	// Provenance is written into the frontmatter: an agent wrote this. nil keeps
 	// what stands there.
 	Provenance *Provenance
+	// Exact writes what the text says of it, which may be nothing.
+	Exact bool
 	// KeepBoth writes the text beside the note, under a name with the date, when
 	// the note changed since base.
 	KeepBoth bool
@@ -161,13 +163,14 @@ func (v *Vault) PlanWrite(ctx context.Context, name, text, base string, opt Writ
 			return Plan{}, err
 		}
 	}
-	if opt.Provenance != nil {
+	switch {
+	case opt.Provenance != nil:
 		own := *opt.Provenance
 		if own.Date.IsZero() {
 			own.Date = v.opt.Clock.Now()
 		}
 		text = withProvenance(text, own.line())
-	} else {
+	case !opt.Exact:
 		text = keepProvenance(s.text, text)
 	}
 	return s.write(p, text)

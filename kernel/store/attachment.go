@@ -34,6 +34,7 @@ type Attachment struct {
 	Name   string         `json:"name"`
 	Path   string         `json:"path,omitempty"`   // of a folder and a file: where it lies on this machine, absolute
 	Place  string         `json:"place,omitempty"`  // the folder that its content was read from; "" for what was sent here
+	Vault  string         `json:"vault,omitempty"`  // the note of the vault that it is, by its path
 	MIME   string         `json:"mime,omitempty"`   // of a picture, as models get it
 	Size   int64          `json:"size"`             // bytes of what was attached; 0 for a folder
 	Stored int64          `json:"stored,omitempty"` // bytes of the content that models get

@@ -283,12 +283,14 @@ export interface ApproveInput {
   comment?: string;
 }
 
-/** AttachInput is something to attach: one of Path, Text and Size says what. */
+/** AttachInput is something to attach: one of Path, Note, Text and Size says what. */
 export interface AttachInput {
   /** as people call it; the path's last part by default */
   name?: string;
   /** a file or folder of this machine, absolute or below ~ */
   path?: string;
+  /** a note of the vault, by its path */
+  note?: string;
   /** what was pasted */
   text?: string;
   /** bytes of a file that follows in parts, see [StateAPI.AttachPart] */
@@ -308,6 +310,8 @@ export interface Attachment {
   path?: string;
   /** the folder that its content was read from; "" for what was sent here */
   place?: string;
+  /** the note of the vault that it is, by its path */
+  vault?: string;
   /** of a picture, as models get it */
   mime?: string;
   /** bytes of what was attached; 0 for a folder */
@@ -2056,6 +2060,11 @@ export interface NoteWrite {
   source?: string[];
   /** the run whose words a person saves: the note carries what that run had read */
   run_id?: string;
+  /**
+   * Exact writes the text with just the head that it has. Otherwise the lines that
+   * say which agent wrote a note stay. A person's only.
+   */
+  exact?: boolean;
 }
 
 /**
@@ -3473,6 +3482,23 @@ export interface VaultChange {
 }
 
 /**
+ * VaultCompared is how what stands in a note differs from a text that somebody has
+ * of it.
+ */
+export interface VaultCompared {
+  path: string;
+  /** of the note; "" when it is gone */
+  hash: string;
+  /** lines that the text does not have */
+  added: number;
+  removed: number;
+  /** unified, from the text to the note; "" when they are the same */
+  diff: string;
+  /** who made it so, the last first; empty when that was no agent */
+  by: VaultWriter[];
+}
+
+/**
  * Edge says that one note links to another, at least once. From and To are
  * places in [Graph.Nodes].
  */
@@ -3605,6 +3631,13 @@ export interface VaultNode {
   missing?: boolean;
 }
 
+/** VaultRemoved says what became of a folder. */
+export interface VaultRemoved {
+  path: string;
+  /** each of its files comes back from the trash by one of these */
+  trash: string[];
+}
+
 /** VaultState says where the vault is and how it is. */
 export interface VaultState {
   dir: string;
@@ -3708,6 +3741,15 @@ export interface VaultVersion {
   found?: boolean;
   /** it is what stands in the file */
   now?: boolean;
+}
+
+/** VaultWriter is an agent's run that changed a note. */
+export interface VaultWriter {
+  run_id: string;
+  /** "" where the conversation was deleted */
+  session_id?: string;
+  /** of the conversation */
+  title?: string;
 }
 
 /** WebFetch is a page to be read. */
@@ -4461,6 +4503,16 @@ export interface KnowledgeAPI {
    */
   move(from: string, to: string): Promise<VaultChange>;
   /**
+   * MakeFolder makes a folder, and those above it that are missing. It returns its
+   * path.
+   */
+  makeFolder(path: string): Promise<string>;
+  /**
+   * RemoveFolder puts all files of a folder into the trash, and takes the folder
+   * away: all of it or nothing.
+   */
+  removeFolder(path: string): Promise<VaultRemoved>;
+  /**
    * Link makes the first mention of a note in a line of another one a link. line
    * counts from 1; base is the hash of the note in which it was seen, or "".
    */
@@ -4477,6 +4529,11 @@ export interface KnowledgeAPI {
    * missing. date is YYYY-MM-DD, or "" for today.
    */
   journal(date: string, text: string): Promise<VaultChange>;
+  /**
+   * Compare says how a note differs from a text that was read of it before, and which
+   * agents changed it since.
+   */
+  compare(path: string, text: string): Promise<VaultCompared>;
   /**
    * History returns how a note or another file was before, the newest version first.
    * A note that was deleted is named by its path.
@@ -4907,10 +4964,13 @@ export function makeKernel(t: Transport): Kernel {
       append: (path, text) => t.call('knowledge.append', [path, text]) as Promise<VaultChange>,
       delete: (path, base) => t.call('knowledge.delete', [path, base]) as Promise<VaultChange>,
       move: (from, to) => t.call('knowledge.move', [from, to]) as Promise<VaultChange>,
+      makeFolder: (path) => t.call('knowledge.makeFolder', [path]) as Promise<string>,
+      removeFolder: (path) => t.call('knowledge.removeFolder', [path]) as Promise<VaultRemoved>,
       link: (path, line, to, base) => t.call('knowledge.link', [path, line, to, base]) as Promise<VaultChange>,
       toggle: (path, line, base) => t.call('knowledge.toggle', [path, line, base]) as Promise<VaultChange>,
       addTask: (path, text) => t.call('knowledge.addTask', [path, text]) as Promise<VaultChange>,
       journal: (date, text) => t.call('knowledge.journal', [date, text]) as Promise<VaultChange>,
+      compare: (path, text) => t.call('knowledge.compare', [path, text]) as Promise<VaultCompared>,
       history: (name) => t.call('knowledge.history', [name]) as Promise<VaultHistory>,
       version: (name, id) => t.call('knowledge.version', [name, id]) as Promise<VaultText>,
       trash: () => t.call('knowledge.trash', []) as Promise<VaultTrashed[]>,

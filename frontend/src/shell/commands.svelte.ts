@@ -1,9 +1,11 @@
+import ArrowLeftRight from '@lucide/svelte/icons/arrow-left-right';
 import BellOff from '@lucide/svelte/icons/bell-off';
 import Brain from '@lucide/svelte/icons/brain';
 import BookOpen from '@lucide/svelte/icons/book-open';
 import CalendarDays from '@lucide/svelte/icons/calendar-days';
 import CirclePause from '@lucide/svelte/icons/circle-pause';
 import CirclePlay from '@lucide/svelte/icons/circle-play';
+import Columns from '@lucide/svelte/icons/columns-2';
 import Copy from '@lucide/svelte/icons/copy';
 import Cpu from '@lucide/svelte/icons/cpu';
 import Download from '@lucide/svelte/icons/download';
@@ -66,11 +68,16 @@ export interface Stage {
 	remember: () => void;
 	audit: () => void;
 	knowledge: () => void;
-	/** note opens a note; none makes a new one. */
-	note: (path?: string) => void;
+	/** note opens a note, beside the one that is open too; none makes a new one. */
+	note: (path?: string, beside?: boolean) => void;
 	journal: () => void;
 	/** notes shows something of all notes. */
 	notes: (what: 'trash' | 'graph' | 'check' | 'import') => void;
+	/** sides are the two notes side by side: whether there are two, and the ways between them. */
+	sides: { two: () => boolean; split: () => void; next: () => void };
+	/** asked is the note on the screen, about which ask begins a conversation. */
+	asked: () => string | undefined;
+	ask: () => void;
 	spaces: Omit<SpaceStage, 'onScreen'>;
 }
 
@@ -100,6 +107,7 @@ export class Commands {
 	readonly entries = $derived.by(() => [
 		...this.#waiting(),
 		...this.#here(),
+		...this.#sides(),
 		...this.#actions(),
 		...this.#goto(),
 		...spaceEntries(this.#live, { ...this.#stage.spaces, onScreen: () => this.#onScreen }),
@@ -356,6 +364,33 @@ export class Commands {
 			);
 		}
 		return out;
+	}
+
+	/** sides are what can be done with the note on the screen. */
+	#sides(): Entry[] {
+		if (!this.#stage.asked()) return [];
+		const { sides, ask } = this.#stage;
+		const t = i18n.t.beside;
+		const o = i18n.other.beside;
+		const also = (word: string) => `${word} ${t.alsoSplit} ${o.alsoSplit}`;
+		const { split, nextSide } = shortcuts;
+		const name = sides.two() ? ('close' as const) : ('split' as const);
+		const keys = keysOf(split[0]);
+		return [
+			entry('here', 'split', { title: t[name], also: also(o[name]), icon: Columns, keys, run: sides.split }),
+			...(sides.two()
+				? [
+						entry('here', 'next', {
+							title: t.next,
+							also: also(o.next),
+							icon: ArrowLeftRight,
+							keys: keysOf(nextSide[0]),
+							run: sides.next,
+						}),
+					]
+				: []),
+			entry('here', 'ask', { title: t.ask, also: o.ask, icon: MessageCircle, run: ask }),
+		];
 	}
 
 	#ofNotes(): Entry[] {

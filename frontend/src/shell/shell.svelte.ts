@@ -19,14 +19,20 @@ export const widths: Record<Pane, { least: number; usual: number; most: number }
 const SIDE_WIDTH = 1100;
 const LIST_WIDTH = 960;
 const RAIL = 80;
-/** What the content keeps at least beside both panes. */
+/** What the content keeps at least beside both panes, and when two notes stand side by side in it. */
 const CONTENT = 380;
+const TWO = 640;
 
 const between = (least: number, n: number, most: number) => Math.max(least, Math.min(n, most));
 
 /** fitted is how wide the open panes are drawn: as they were set, less where the window has no room for it. */
-export function fitted(window: number, set: Record<Pane, number>, open: Record<Pane, boolean>): Record<Pane, number> {
-	const room = window - RAIL - CONTENT;
+export function fitted(
+	window: number,
+	set: Record<Pane, number>,
+	open: Record<Pane, boolean>,
+	two = false,
+): Record<Pane, number> {
+	const room = window - RAIL - (two ? TWO : CONTENT);
 	const list = between(widths.list.least, Math.min(set.list, room - (open.side ? widths.side.least : 0)), set.list);
 	const side = between(widths.side.least, Math.min(set.side, room - (open.list ? list : 0)), set.side);
 	return { list, side };
@@ -60,6 +66,8 @@ export class Shell {
 	/** The tables of agents, of memories, of spaces and of the audit record have no list beside them, and beside them stands what is open. */
 	table = $derived(['agents', 'memory', 'spaces', 'audit'].includes(this.view));
 	pane = $derived(!this.table && (this.paneIsSheet ? this.paneSheet : this.paneKept));
+	/** two says that two notes stand side by side. */
+	#two: () => boolean = () => false;
 	side = $derived.by(() => {
 		if (this.table) return this.#opened(this.view) && (!this.sideIsSheet || this.sideSheet);
 		if (this.view === 'knowledge')
@@ -70,16 +78,22 @@ export class Shell {
 	#set = $state.raw<Record<Pane, number>>({ list: widths.list.usual, side: widths.side.usual });
 	/** sizes are the widths as they are drawn. */
 	sizes = $derived(
-		fitted(this.width, this.#set, { list: this.pane && !this.paneIsSheet, side: this.side && !this.sideIsSheet }),
+		fitted(
+			this.width,
+			this.#set,
+			{ list: this.pane && !this.paneIsSheet, side: this.side && !this.sideIsSheet },
+			this.view === 'knowledge' && this.#two(),
+		),
 	);
 
 	#kept: Kept;
 	#opened: (view: View) => boolean;
 
-	/** opened reports whether something is open in the table of that view. */
-	constructor(kept: Kept, opened: (view: View) => boolean = () => false) {
+	/** opened reports whether something is open in the table of that view, two whether two notes stand side by side. */
+	constructor(kept: Kept, opened: (view: View) => boolean = () => false, two = () => false) {
 		this.#kept = kept;
 		this.#opened = opened;
+		this.#two = two;
 		this.paneKept = kept.get('pane.list') !== 'closed';
 		this.sideKept = kept.get('pane.side') === 'open';
 		this.noteKept = kept.get('pane.note') !== 'closed';

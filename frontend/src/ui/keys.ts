@@ -43,6 +43,9 @@ export function pressed(e: KeyboardEvent, shortcut: string): boolean {
 	);
 }
 
+/** withCtrl reports whether the main modifier was held: what is chosen then opens beside. */
+export const withCtrl = (e: MouseEvent | KeyboardEvent): boolean => (mac ? e.metaKey : e.ctrlKey);
+
 const moves: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -1e9, End: 1e9 };
 
 /** moved is how many rows of a list a key goes down; undefined for a key that moves nowhere. */
@@ -71,6 +74,8 @@ export const shortcuts = {
 	knowledge: ['Ctrl+Shift+KeyK'],
 	note: ['Ctrl+KeyO'],
 	journal: ['Ctrl+KeyJ'],
+	split: ['Ctrl+Backslash'],
+	nextSide: ['F6'],
 	settings: ['Ctrl+Comma'],
 	card: ['Alt+KeyA'],
 	shortcuts: ['Shift+Slash', 'F1'],
@@ -94,6 +99,7 @@ const names: Record<string, string> = {
 	Alt: mac ? '⌥' : 'Alt',
 	Shift: mac ? '⇧' : 'Shift',
 	Comma: ',',
+	Backslash: '\\',
 	Escape: 'Esc',
 	Enter: '↵',
 	ArrowUp: '↑',

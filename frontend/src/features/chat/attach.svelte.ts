@@ -66,6 +66,16 @@ export class Attachments {
 		for (const path of paths) void this.#attach({ path }, path.split(/[\\/]/).pop() || path);
 	}
 
+	/** addNote takes a note of the vault, by its path. */
+	async addNote(note: string): Promise<void> {
+		await this.#attach({ note }, note.split('/').pop()!.replace(/\.md$/i, ''));
+	}
+
+	/** add takes what the kernel has already. */
+	add(got: Attachment): void {
+		this.#arrive(this.#add(got.name, got.size).key, got);
+	}
+
 	/** addText takes what was pasted. */
 	addText(text: string): void {
 		const size = new TextEncoder().encode(text).length;

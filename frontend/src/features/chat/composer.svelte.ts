@@ -236,6 +236,28 @@ export class Composer {
 		return Object.assign(m, this.#model);
 	}
 
+	/**
+	 * ask begins a conversation about a note of the vault. What is written here stays. Where the person has to answer for the
+	 * folder first, the question is written here too, and waits for that.
+	 */
+	async ask(note: string, question: string): Promise<Submitted | undefined> {
+		this.failure = undefined;
+		try {
+			const got = await this.#kernel.state.attach({ note });
+			await this.look();
+			if (!this.asks) {
+				const m = { text: question, attachments: [got.id], ...this.#begin() };
+				return await this.#kernel.agents.submit(this.#role ? { ...m, role: this.#role } : m);
+			}
+			this.attachments.add(got);
+			this.write([this.text.trim(), question].filter(Boolean).join('\n\n'));
+			this.wanted = true;
+		} catch (e) {
+			this.failure = failureOf(e);
+		}
+		return undefined;
+	}
+
 	/** send hands the message over. It stays in the field until the kernel has it. */
 	async send(): Promise<Submitted | undefined> {
 		if (!this.sendable || this.sending) return undefined;

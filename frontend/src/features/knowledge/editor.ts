@@ -12,6 +12,7 @@ import { drawSelection, EditorView, keymap } from '@codemirror/view';
 import type { VaultHit } from '../../kernel/api.gen';
 import { linkAt, type Target } from './paths';
 import { bodyOf, folded } from './head';
+import { changesBetween } from './patch';
 import { preview } from './preview';
 import { theme } from './theme';
 
@@ -24,7 +25,8 @@ interface Hooks {
 	/** head is the name of the button that shows the frontmatter; "" leaves that open. */
 	head: string;
 	ontext: (text: string) => void;
-	onlink: (to: Target) => void;
+	/** onlink follows a link; beside opens it on the other side. */
+	onlink: (to: Target, beside: boolean) => void;
 	onsave: () => void;
 	onblur: () => void;
 	names: (words: string) => Promise<VaultHit[]>;
@@ -53,10 +55,10 @@ export class Editor {
 	}
 
 	#extensions(h: Hooks): Extension[] {
-		const follow = (view: EditorView, pos: number): boolean => {
+		const follow = (view: EditorView, pos: number, beside: boolean): boolean => {
 			const line = view.state.doc.lineAt(pos);
 			const to = linkAt(line.text, pos - line.from);
-			if (to) h.onlink(to);
+			if (to) h.onlink(to, beside);
 			return to !== undefined;
 		};
 		return [
@@ -73,7 +75,8 @@ export class Editor {
 			h.head ? folded(h.head) : [],
 			autocompletion({ override: [wiki(h), tag(h)], icons: false }),
 			keymap.of([
-				{ key: 'Mod-Enter', run: (view) => follow(view, view.state.selection.main.head) },
+				{ key: 'Mod-Enter', run: (view) => follow(view, view.state.selection.main.head, false) },
+				{ key: 'Mod-Alt-Enter', run: (view) => follow(view, view.state.selection.main.head, true) },
 				{ key: 'Mod-s', preventDefault: true, run: () => (h.onsave(), true) },
 				...completionKeymap,
 				...historyKeymap,
@@ -87,7 +90,7 @@ export class Editor {
 				mousedown: (e, view) => {
 					if (e.button !== 0 || !(e.ctrlKey || e.metaKey)) return false;
 					const pos = view.posAtCoords({ x: e.clientX, y: e.clientY });
-					if (pos === null || !follow(view, pos)) return false;
+					if (pos === null || !follow(view, pos, e.altKey)) return false;
 					e.preventDefault();
 					return true;
 				},
@@ -104,14 +107,9 @@ export class Editor {
 	set(text: string): void {
 		const old = this.#view.state.doc.toString();
 		if (old === text) return;
-		let from = 0;
-		const least = Math.min(old.length, text.length);
-		while (from < least && old[from] === text[from]) from++;
-		let end = 0;
-		while (end < least - from && old[old.length - 1 - end] === text[text.length - 1 - end]) end++;
 		this.#quiet = true;
 		this.#view.dispatch({
-			changes: { from, to: old.length - end, insert: text.slice(from, text.length - end) },
+			changes: changesBetween(old, text),
 			annotations: Transaction.userEvent.of('input.outside'),
 		});
 		this.#quiet = false;

@@ -149,7 +149,7 @@ describe('when somebody else changes the open note', () => {
 	it('can keep both, and says where', async () => {
 		const note = await clashing();
 		stored()['projects/old/Letter (mine).md'] = 'An older one';
-		await vault.keepBoth();
+		await vault.changes.keepBoth(note);
 		expect(stored()['projects/old/Letter (mine) 2.md']).toBe('Mine');
 		expect([note.text, stored()[LETTER]]).toEqual(['Theirs', 'Theirs']);
 		expect(live.notices.at(-1)?.text).toContain('Letter (mine) 2.md');
@@ -175,7 +175,7 @@ describe('a note', () => {
 	it('gets another name, and the links that lead to it follow', async () => {
 		const note = await open(DESIGN);
 		note.type(`${note.text}More.\n`);
-		await vault.rename('Plan');
+		await vault.changes.move(DESIGN, 'projects/Plan.md');
 		expect(note.path).toBe('projects/Plan.md');
 		expect(stored()['projects/Plan.md']).toContain('More.');
 		expect(stored()[`journal/${day()}.md`]).toContain('[[Plan]]');
@@ -185,7 +185,7 @@ describe('a note', () => {
 
 	it('keeps its name where that is taken, and the person hears why', async () => {
 		const note = await open(DESIGN);
-		await vault.rename('Jeju photos');
+		await vault.changes.move(DESIGN, 'projects/Jeju photos.md');
 		expect(note.path).toBe(DESIGN);
 		expect(live.notices.at(-1)?.told?.code).toBe('conflict');
 	});
@@ -196,7 +196,7 @@ describe('a note', () => {
 		const { versions } = await live.kernel.knowledge.history(DESIGN);
 		const old = await live.kernel.knowledge.version(DESIGN, versions.at(-1)!.id);
 		expect(old.diff).toContain('@@');
-		expect(await vault.bringBack(old, 'yesterday')).toBe(true);
+		expect(await vault.changes.bringBack(old, 'yesterday')).toBe(true);
 		expect([note.text, stored()[DESIGN]]).toEqual([old.text, old.text]);
 		live.notices.at(-1)?.offer?.run();
 		await vi.waitFor(() => expect(note.text).toBe(now));
@@ -207,16 +207,16 @@ describe('a note', () => {
 		const photos = 'projects/Jeju photos.md';
 		await open(photos);
 		const [mention] = await live.kernel.knowledge.unlinked(photos);
-		expect(await vault.linkMention(mention!, photos)).toBe(true);
+		expect(await vault.changes.linkMention(mention!, photos)).toBe(true);
 		expect(stored()[LETTER]).toBe('Of the [[Jeju photos|jeju photos]], long ago.\n');
-		await vi.waitFor(() => expect(vault.backlinks.map((b) => b.path)).toEqual([LETTER]));
+		await vi.waitFor(() => expect(vault.sides.active.backlinks.map((b) => b.path)).toEqual([LETTER]));
 		live.notices.at(-1)?.offer?.run();
 		await vi.waitFor(() => expect(stored()[LETTER]).toBe('Of the jeju photos, long ago.\n'));
 	});
 
 	it('is deleted, and comes back with one press', async () => {
 		await open(LETTER);
-		await vault.remove();
+		await vault.changes.remove({ path: LETTER, kind: 'note' });
 		expect([stored()[LETTER], vault.current]).toEqual([undefined, undefined]);
 		live.notices.at(-1)?.offer?.run();
 		await vi.waitFor(() => expect(vault.current?.path).toBe(LETTER));
@@ -226,7 +226,7 @@ describe('a note', () => {
 	it('that a link names is opened, or made where it is missing', async () => {
 		await open(`journal/${day()}.md`);
 		await vault.follow({ to: 'Oxios design', fragment: 'Open', outside: false });
-		expect([vault.current?.path, vault.current?.line]).toEqual([DESIGN, 13]);
+		expect([vault.current?.path, vault.sides.active.line]).toEqual([DESIGN, 13]);
 		await vault.follow({ to: 'New thing', fragment: '', outside: false });
 		expect(vault.current?.path).toBe('projects/New thing.md');
 		expect(stored()['projects/New thing.md']).toBe('# New thing\n\n');
@@ -234,7 +234,7 @@ describe('a note', () => {
 
 	it('knows what leads to it', async () => {
 		await open(DESIGN);
-		await vi.waitFor(() => expect(vault.backlinks.map((b) => b.path)).toEqual([`journal/${day()}.md`]));
+		await vi.waitFor(() => expect(vault.sides.active.backlinks.map((b) => b.path)).toEqual([`journal/${day()}.md`]));
 	});
 
 	it('of today is made when it is missing', async () => {
@@ -253,11 +253,11 @@ describe('a note', () => {
 
 describe('searching', () => {
 	it('finds as one types, and only the last answer counts', async () => {
-		vault.search('photos');
-		vault.search('WAL2');
-		await vi.waitFor(() => expect(vault.hits?.map((h) => h.title)).toContain('Oxios design'));
-		vault.search('');
-		expect(vault.hits).toBeUndefined();
+		vault.finder.search('photos');
+		vault.finder.search('WAL2');
+		await vi.waitFor(() => expect(vault.finder.hits?.map((h) => h.title)).toContain('Oxios design'));
+		vault.finder.search('');
+		expect(vault.finder.hits).toBeUndefined();
 	});
 
 	it('offers names for a link, by 초성 too', async () => {

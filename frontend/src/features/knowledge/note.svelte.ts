@@ -1,4 +1,4 @@
-import type { Kernel, Note } from '../../kernel/api.gen';
+import type { Kernel, Note, VaultCompared } from '../../kernel/api.gen';
 import { writeNew } from '../../kernel/notes';
 import { failureOf, type Failure } from '../../kernel/transport';
 
@@ -8,6 +8,12 @@ const REST = 800;
 /** Clash is what stands in the file while the person has another text; without theirs the note is gone. */
 interface Clash {
 	theirs?: Note;
+}
+
+/** Edit is what agents did to the note while it was open: how it was before, and what came of it. */
+interface Edit {
+	before: string;
+	compared: VaultCompared;
 }
 
 /** place is where a note was read from: a link finds one of that name elsewhere too, which is another note. */
@@ -30,23 +36,25 @@ export class OpenNote {
 	note = $state.raw<Note>() as Note;
 	path = $state('');
 	text = $state.raw('');
-	/** revision rises when the text changes by other hands than those of the person. */
+	/** revision rises when the text changes in another place than the editor that has it. */
 	revision = $state(0);
-	/** line is to be brought onto the screen, from 1. */
-	line = $state<number>();
 	saving = $state(false);
 	clash = $state.raw<Clash>();
 	failure = $state.raw<Failure>();
+	/** edit is there until the person has dealt with it. */
+	edit = $state.raw<Edit>();
 	#written = $state.raw('');
 	dirty = $derived(this.text !== this.#written);
 	/** fixed says that the note can be read only. */
 	fixed = $derived(this.note.encoding !== 'UTF-8');
+	/** revertible says that nobody has written since the agents did. */
+	revertible = $derived(!this.dirty && !this.clash && this.edit?.compared.hash === this.note.hash);
 	state = $derived.by(() => {
 		if (this.saving) return 'saving' as const;
 		return this.dirty ? ('unsaved' as const) : ('saved' as const);
 	});
-	/** memory is what the editor keeps between two showings: undo, the place of the cursor. */
-	memory: unknown;
+	/** shown is on how many sides the note is edited: what is typed on one appears on the other. */
+	shown = 0;
 
 	#kernel: Kernel;
 	#timer: ReturnType<typeof setTimeout> | undefined;
@@ -64,6 +72,7 @@ export class OpenNote {
 	type(text: string): void {
 		if (this.fixed || text === this.text) return;
 		this.text = text;
+		if (this.shown > 1) this.revision++;
 		clearTimeout(this.#timer);
 		this.#timer = setTimeout(() => void this.save(), REST);
 	}
@@ -121,8 +130,23 @@ export class OpenNote {
 			if (!this.dirty && theirs.text !== this.text) this.#take(theirs);
 			return;
 		}
-		if (theirs && (!this.dirty || theirs.text === this.text)) this.#take(theirs);
+		if (theirs && !this.dirty) void this.#changed(theirs);
+		else if (theirs?.text === this.text) this.#take(theirs);
 		else this.clash = theirs ? { theirs } : {};
+	}
+
+	/** changed takes what somebody else wrote. Where that was an agent, the person can look at it, and take it back. */
+	async #changed(theirs: Note): Promise<void> {
+		const before = this.edit?.compared.hash === this.note.hash ? this.edit.before : this.text;
+		this.#take(theirs);
+		const compared = await this.#kernel.knowledge.compare(this.path, before).catch(() => undefined);
+		if (compared?.hash !== theirs.hash) return; // it was changed again, which is looked at too
+		this.edit = compared.by.length > 0 && compared.diff ? { before, compared } : undefined;
+	}
+
+	/** compare is how what stands in the file differs from what the person has. */
+	compare(): Promise<VaultCompared> {
+		return this.#kernel.knowledge.compare(this.path, this.text);
 	}
 
 	async #meet(): Promise<void> {

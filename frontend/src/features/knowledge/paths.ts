@@ -22,6 +22,12 @@ export function joined(folder: string, name: string): string {
 	return `${parts.join('/')}.md`;
 }
 
+/** placed is where a note, a folder or another file would lie under a name in a folder. */
+export function placed(folder: string, name: string, kind: string): string {
+	const path = joined(folder, name);
+	return kind === 'note' ? path : path.replace(/\.md$/, '') + (/\.md$/i.test(name) ? name.slice(-3) : '');
+}
+
 /** above are the folders that a path lies in, the outermost first. */
 export function above(path: string): string[] {
 	const parts = path.split('/').slice(0, -1);

@@ -1,35 +1,32 @@
-import type { Note, VaultBacklink, VaultChange, VaultEntry, VaultHit, VaultTag, VaultText } from '../../kernel/api.gen';
+import type { Note, VaultEntry, VaultHit, VaultTag } from '../../kernel/api.gen';
 import type { Live } from '../../kernel/live.svelte';
 import { failureOf, type Event, type Failure } from '../../kernel/transport';
 import { i18n } from '../../ui/i18n/index.svelte';
-import { OpenNote } from './note.svelte';
+import { Changes } from './changes';
+import { Finder } from './finder.svelte';
+import type { Leaf } from './leaf.svelte';
+import type { OpenNote } from './note.svelte';
 import { above, folderOf, joined, lineOf, nameOf, rowsOf, type Target } from './paths';
+import { Sides } from './sides.svelte';
 
 const OPEN = 'vault.open';
-const LAST = 'vault.note';
-/** How many notes a search shows. */
-const FOUND = 50;
-/** How long the person must have stopped typing before it is searched, in milliseconds. */
-const REST = 150;
-/** How long a deleted note can be put back with one press, in milliseconds. */
-const UNDO = 10_000;
 
-/** Vault is the person's notes on the screen: the tree, what is searched, and the note that is open. */
+/** Asked is what is asked or shown over the notes: about all of them, about the open one, or about a line of the tree. */
+export type Asked =
+	| { what: 'trash' | 'graph' | 'check' | 'import' | 'history' }
+	| { what: 'create'; folder?: string }
+	| { what: 'folder'; folder: string }
+	| { what: 'rename' | 'move' | 'delete'; entry: Pick<VaultEntry, 'path' | 'kind'>; to?: string };
+
+/** Vault is the person's notes on the screen: the tree, what is searched, and the notes that are open. */
 export class Vault {
 	entries = $state.raw<VaultEntry[]>([]);
 	tags = $state.raw<VaultTag[]>([]);
 	loaded = $state(false);
 	failure = $state.raw<Failure>();
-	/** current is the note in the editor; broken is why the one that was asked for could not be opened. */
-	current = $state.raw<OpenNote>();
-	broken = $state.raw<{ path: string; failure: Failure }>();
-	opening = $state(false);
-	backlinks = $state.raw<VaultBacklink[]>([]);
-	query = $state('');
-	hits = $state.raw<VaultHit[]>();
-	searchFailure = $state.raw<Failure>();
-	/** dialog is what is asked or shown over the notes. */
-	dialog = $state<'history' | 'rename' | 'trash' | 'graph' | 'check' | 'import'>();
+	asked = $state.raw<Asked>();
+	/** row is the line of the tree that the keys stand on, by its path. */
+	row = $state('');
 
 	open = $state.raw<ReadonlySet<string>>(new Set());
 	rows = $derived(rowsOf(this.entries, this.open));
@@ -37,17 +34,38 @@ export class Vault {
 	notes = $derived(this.entries.filter((e) => e.kind === 'note'));
 
 	readonly live: Live;
+	readonly sides: Sides;
+	readonly finder: Finder;
+	readonly changes: Changes;
 	/** unsaved are notes that were left with text that could not be written yet. */
 	unsaved = $state.raw<ReadonlyMap<string, OpenNote>>(new Map());
 	#reading: Promise<void> | undefined;
 	#begun: Promise<void> | undefined;
 	#again = false;
-	#turn = 0;
-	#asked = 0;
-	#timer: ReturnType<typeof setTimeout> | undefined;
 
 	constructor(live: Live) {
 		this.live = live;
+		this.finder = new Finder(live.kernel);
+		this.changes = new Changes(this);
+		this.sides = new Sides(
+			{
+				kernel: live.kernel,
+				held: (path) => this.#held(path),
+				left: (note, by) => this.#left(note, by),
+				shown: (by) => this.#shown(by),
+			},
+			live.kept,
+		);
+	}
+
+	/** current is the note that is worked on. */
+	get current(): OpenNote | undefined {
+		return this.sides.active.note;
+	}
+
+	/** held are all notes of which this page has the text. */
+	get held(): OpenNote[] {
+		return [...new Set([...this.sides.notes, ...this.unsaved.values()])];
 	}
 
 	/** receive takes the events of the kernel. */
@@ -55,15 +73,17 @@ export class Vault {
 		if (e.kind !== 'vault' || !this.loaded) return;
 		const paths = (e.data as string[] | null) ?? [];
 		void this.load();
-		if (this.query.trim()) this.search(this.query);
-		for (const n of this.unsaved.values()) if (paths.includes(n.path)) void n.look();
-		const here = this.current;
-		if (!here) return;
-		if (paths.length === 0 || paths.includes(here.path)) void here.look();
-		void this.#linked();
+		this.finder.again();
+		for (const n of this.held) if (paths.length === 0 || paths.includes(n.path)) void n.look();
+		void this.linked();
 	}
 
-	/** begin reads the vault when it is first looked at, and opens the note that was open last. */
+	/** linked reads anew what leads to the notes that are open. */
+	async linked(): Promise<void> {
+		await Promise.all(this.sides.list.map((s) => s.linked()));
+	}
+
+	/** begin reads the vault when it is first looked at, and opens the notes that were open last. */
 	begin(): Promise<void> {
 		if (this.loaded) return Promise.resolve();
 		return (this.#begun ??= this.#begin().finally(() => (this.#begun = undefined)));
@@ -72,8 +92,7 @@ export class Vault {
 	async #begin(): Promise<void> {
 		this.open = new Set(this.live.kept.list(OPEN));
 		await this.load();
-		const last = this.live.kept.get(LAST);
-		if (!this.current && last && this.notes.some((e) => e.path === last)) await this.show(last);
+		if (this.loaded) await this.sides.restore((path) => this.notes.some((e) => e.path === path));
 	}
 
 	/** load reads the tree and the tags, once more when it was asked for while it read. */
@@ -105,7 +124,7 @@ export class Vault {
 	/** again reads everything anew, after events were missed. */
 	async again(): Promise<void> {
 		if (!this.loaded) return;
-		await Promise.all([this.load(), this.current?.look(), this.#linked()]);
+		await Promise.all([this.load(), this.linked(), ...this.held.map((n) => n.look())]);
 	}
 
 	toggle(folder: string, open = !this.open.has(folder)): void {
@@ -116,124 +135,95 @@ export class Vault {
 		this.live.kept.set(OPEN, JSON.stringify([...next]));
 	}
 
-	/** show opens a note by its path or by the name that a link has; line is brought onto the screen. */
-	async show(name: string, line?: number): Promise<boolean> {
-		const turn = ++this.#turn;
-		const here = this.current;
-		if (here && here.path === name) {
-			this.broken = undefined;
-			if (line) here.line = line;
-			return true;
+	/** show opens a note by its path or by the name that a link has, on the side with the focus or beside it. */
+	show(name: string, line?: number, beside = false): Promise<boolean> {
+		const { sides } = this;
+		if (beside) sides.focus(sides.beside());
+		return sides.active.show(name, line);
+	}
+
+	/** reveal opens the folders that a note lies in. */
+	reveal(path: string): void {
+		for (const folder of above(path)) if (!this.open.has(folder)) this.toggle(folder, true);
+	}
+
+	#held(path: string): OpenNote | undefined {
+		return this.unsaved.get(path) ?? this.sides.notes.find((n) => n.path === path);
+	}
+
+	#left(note: OpenNote, by: Leaf): void {
+		if (this.sides.other(by)?.note !== note) this.unsaved = new Map(this.unsaved).set(note.path, note);
+	}
+
+	#shown(by: Leaf): void {
+		const path = by.note?.path;
+		if (!path) return;
+		if (this.unsaved.has(path)) this.unsaved = new Map([...this.unsaved].filter(([p]) => p !== path));
+		this.reveal(path);
+	}
+
+	/** moved follows a note or a folder to its new path: what is open in the tree, and what is remembered. */
+	moved(from: string, to: string): void {
+		const at = (path: string) => (path === from || path.startsWith(`${from}/`) ? to + path.slice(from.length) : path);
+		for (const folder of [...this.open].filter((f) => at(f) !== f)) {
+			this.toggle(folder, false);
+			this.toggle(at(folder), true);
 		}
-		this.opening = true;
-		await this.leave();
-		try {
-			const read = this.unsaved.has(name) ? undefined : await this.live.kernel.knowledge.read(name);
-			if (turn !== this.#turn) return false;
-			const kept = this.unsaved.get(read?.path ?? name);
-			const same = here && read?.path === here.path ? here : undefined;
-			this.#put(kept ?? same ?? new OpenNote(this.live.kernel, read!), line);
-			return true;
-		} catch (e) {
-			if (turn === this.#turn) this.broken = { path: name, failure: failureOf(e) };
-			return false;
-		} finally {
-			if (turn === this.#turn) this.opening = false;
-		}
+		this.row = at(this.row);
+		this.unsaved = new Map([...this.unsaved].map(([path, note]) => [at(path), note]));
+		this.sides.keep();
+		this.reveal(to);
 	}
 
-	#put(note: OpenNote, line?: number): void {
-		this.broken = undefined;
-		this.backlinks = [];
-		if (line) note.line = line;
-		this.current = note;
-		if (this.unsaved.has(note.path)) this.#forget(note.path);
-		this.live.kept.set(LAST, note.path);
-		for (const folder of above(note.path)) if (!this.open.has(folder)) this.toggle(folder, true);
-		void this.#linked();
+	/** removed takes what is gone off the screen. */
+	removed(path: string): void {
+		const gone = (p: string | undefined) => p === path || p?.startsWith(`${path}/`);
+		for (const s of this.sides.list) if (gone(s.note?.path)) s.close();
+		this.unsaved = new Map([...this.unsaved].filter(([p]) => !gone(p)));
 	}
 
-	/** leave writes what is open; what cannot be written is kept here, and is there when the note is opened again. */
-	async leave(): Promise<void> {
-		const here = this.current;
-		if (!here || (await here.save())) return;
-		this.unsaved = new Map(this.unsaved).set(here.path, here);
-	}
-
-	#forget(path: string): void {
-		const next = new Map(this.unsaved);
-		next.delete(path);
-		this.unsaved = next;
-	}
-
-	async #linked(): Promise<void> {
-		const here = this.current;
-		if (!here) return;
-		const list = await this.live.kernel.knowledge.backlinks(here.path).catch(() => undefined);
-		if (list !== undefined && this.current === here) this.backlinks = list ?? [];
-	}
-
-	/** search finds as one types. */
-	search(query: string): void {
-		this.query = query;
-		clearTimeout(this.#timer);
-		const turn = ++this.#asked;
-		if (query.trim() === '') {
-			this.hits = this.searchFailure = undefined;
-			return;
-		}
-		this.#timer = setTimeout(async () => {
-			try {
-				const hits = (await this.live.kernel.knowledge.search(query.trim(), FOUND)) ?? [];
-				if (turn !== this.#asked) return;
-				this.hits = hits;
-				this.searchFailure = undefined;
-			} catch (e) {
-				if (turn === this.#asked) this.searchFailure = failureOf(e);
-			}
-		}, REST);
+	/** save writes what is open on either side. */
+	async save(): Promise<void> {
+		await Promise.all(this.sides.notes.map((n) => n.save()));
 	}
 
 	/** create makes a note; one that is there already is opened. It reports whether it is open. */
-	async create(folder: string, name: string): Promise<boolean> {
+	async create(folder: string, name: string, beside = false): Promise<boolean> {
 		const path = joined(folder, name);
 		if (path === '.md') return false;
-		return this.#attempt(async () => {
+		return this.attempt(async () => {
 			try {
 				await this.live.kernel.knowledge.write({ path, text: `# ${nameOf(path)}\n\n`, base: '' });
 			} catch (e) {
 				if (failureOf(e).code !== 'conflict') throw e;
 			}
 			await this.load();
-			await this.show(path);
+			await this.show(path, undefined, beside);
 		});
 	}
 
 	/** today opens the journal of the day, which is made where it is missing. */
 	today(): Promise<boolean> {
-		return this.#attempt(async () => {
+		return this.attempt(async () => {
 			const c = await this.live.kernel.knowledge.journal('', '');
 			await this.load();
 			await this.show(c.path);
 		});
 	}
 
-	/** follow goes where a link of the open note leads; a note that is missing is made. */
-	async follow(t: Target): Promise<boolean> {
+	/** follow goes where a link of the open note leads, on this side or beside it; a note that is missing is made. */
+	async follow(t: Target, beside = false): Promise<boolean> {
 		const here = this.current;
-		if (t.to === '' && here) {
-			here.line = lineOf(here.note, t.fragment);
-			return true;
-		}
-		return this.#attempt(async () => {
+		if (t.to === '' && here) return this.show(here.path, lineOf(here.note, t.fragment), beside);
+		return this.attempt(async () => {
 			const found = await this.#resolve(t.to, here);
 			if (!found) {
 				const folder = t.to.includes('/') || !here ? '' : folderOf(here.path);
-				await this.create(folder, t.to);
+				await this.create(folder, t.to, beside);
 				this.live.note(i18n.t.knowledge.made(nameOf(t.to)));
 				return;
 			}
-			await this.show(found.path, t.fragment ? lineOf(found, t.fragment) : undefined);
+			await this.show(found.path, t.fragment ? lineOf(found, t.fragment) : undefined, beside);
 		});
 	}
 
@@ -252,101 +242,8 @@ export class Vault {
 	}
 
 	/** visit shows a note by its path; one that is missing is made. */
-	visit(path: string, line?: number): Promise<boolean> {
-		return this.entries.some((e) => e.path === path) ? this.show(path, line) : this.create('', path);
-	}
-
-	/** rename gives the open note another name or folder; links that lead to it are rewritten. */
-	rename(name: string, folder = folderOf(this.current?.path ?? '')): Promise<boolean> {
-		const here = this.current;
-		const wanted = name.trim().replace(/\.md$/i, '');
-		const to = joined(folder, wanted);
-		if (!here || !wanted || to === here.path) return Promise.resolve(true);
-		const from = here.path;
-		return this.#attempt(async () => {
-			if (!(await here.save())) return this.live.note(i18n.t.knowledge.saveFirst);
-			const c = await here.hold(() => this.live.kernel.knowledge.move(from, to));
-			await here.moved(c.path);
-			this.live.kept.set(LAST, c.path);
-			this.live.note(i18n.t.knowledge.renamed(nameOf(c.path), c.links));
-			await this.load();
-			await this.#linked();
-		});
-	}
-
-	/** remove deletes the open note. For a while its text can be written back. */
-	remove(): Promise<boolean> {
-		const here = this.current;
-		if (!here) return Promise.resolve(false);
-		const { path } = here;
-		return this.#attempt(async () => {
-			await here.save();
-			const c = await here.hold(() => this.live.kernel.knowledge.delete(path, here.note.hash));
-			if (this.current === here) this.current = undefined;
-			this.live.kept.set(LAST, '');
-			const run = () => void this.untrash(c.trash ?? '');
-			const t = i18n.t.knowledge;
-			this.live.offer({ text: t.deleted(nameOf(path)), label: t.undo, run }, UNDO);
-			await this.load();
-		});
-	}
-
-	/** untrash puts what was deleted back, and shows it when it is a note. */
-	untrash(id: string): Promise<boolean> {
-		return this.#attempt(async () => {
-			const c = await this.live.kernel.knowledge.restore(id);
-			const said = c.notes.map((w) => i18n.either(w.en, w.ko));
-			this.live.note([i18n.t.notebook.backAs(c.path), ...said].join(' '));
-			await this.load();
-			if (/\.md$/i.test(c.path)) await this.show(c.path);
-		});
-	}
-
-	/** bringBack gives the open note the text that it had in a version. For a while that can be taken back. */
-	async bringBack(version: VaultText, when: string): Promise<boolean> {
-		const here = this.current;
-		const t = i18n.t.notebook;
-		if (!here) return false;
-		if (!(await here.save())) {
-			this.live.note(t.saveFirst);
-			return false;
-		}
-		return this.#attempt(async () => {
-			const { path, text } = here;
-			const c = await this.live.kernel.knowledge.write({ path, text: version.text, base: here.note.hash });
-			await here.look();
-			const run = () =>
-				void this.#attempt(async () => {
-					await this.live.kernel.knowledge.write({ path, text, base: c.hash });
-					await this.current?.look();
-				});
-			this.live.offer({ text: t.restored(nameOf(path), when), label: i18n.t.knowledge.undo, run }, UNDO);
-		});
-	}
-
-	/** linkMention makes a place that names a note a link to it. For a while that can be taken back. */
-	linkMention(m: VaultBacklink, to: string): Promise<boolean> {
-		return this.#attempt(async () => {
-			const was = await this.live.kernel.knowledge.read(m.path);
-			const c = await this.live.kernel.knowledge.link(m.path, m.line, to, was.hash);
-			const run = () =>
-				void this.#attempt(async () => {
-					await this.live.kernel.knowledge.write({ path: m.path, text: was.text, base: c.hash });
-				});
-			const text = i18n.t.notebook.linked(nameOf(m.path));
-			this.live.offer({ text, label: i18n.t.knowledge.undo, run }, UNDO);
-			await this.load();
-			await this.#linked();
-		});
-	}
-
-	/** keepBoth ends a clash with two notes, and says where the person's own is. */
-	keepBoth(): Promise<boolean> {
-		return this.#attempt(async () => {
-			const path = await this.current?.keepBoth(i18n.t.knowledge.mine);
-			if (path) this.live.note(i18n.t.knowledge.both(path));
-			await this.load();
-		});
+	visit(path: string, line?: number, beside = false): Promise<boolean> {
+		return this.entries.some((e) => e.path === path) ? this.show(path, line, beside) : this.create('', path, beside);
 	}
 
 	/** names are the notes whose names fit what is typed, for a link. */
@@ -356,13 +253,6 @@ export class Vault {
 		return newest.slice(0, 12).map((e) => ({ path: e.path, title: e.title ?? e.name, score: 0 }));
 	}
 
-	/** close takes a note that is gone off the screen. */
-	close(): void {
-		this.current = undefined;
-		this.broken = undefined;
-		this.live.kept.set(LAST, '');
-	}
-
 	/** linkTo is how a link names a note: by its name, or by its path where two have that name. */
 	linkTo(path: string): string {
 		const name = nameOf(path);
@@ -370,7 +260,8 @@ export class Vault {
 		return twins > 1 ? path.replace(/\.md$/i, '') : name;
 	}
 
-	async #attempt(work: () => Promise<VaultChange | void>): Promise<boolean> {
+	/** attempt reports whether something was done; why it was not, the person is told. */
+	async attempt(work: () => Promise<unknown>): Promise<boolean> {
 		try {
 			await work();
 			return true;

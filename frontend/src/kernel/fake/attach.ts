@@ -13,6 +13,13 @@ export class Desk {
 	#all = new Map<string, { got: Attachment; text: string }>();
 	#coming = new Map<string, { name: string; size: number }>();
 
+	#notes: () => Record<string, string>;
+
+	/** notes are the texts of the vault, by their paths. */
+	constructor(notes: () => Record<string, string> = () => ({})) {
+		this.#notes = notes;
+	}
+
 	/** calls are those of the kernel. */
 	// eslint-disable-next-line @typescript-eslint/no-explicit-any
 	readonly calls: Record<string, (...args: any[]) => unknown> = {
@@ -46,6 +53,13 @@ export class Desk {
 	}
 
 	#attach(in_: AttachInput): unknown {
+		if (in_.note) {
+			const vault = in_.note;
+			const text = this.#notes()[vault];
+			if (text === undefined) throw no('not_found', `There is no note ${vault}.`);
+			const name = vault.split('/').pop()!.replace(/\.md$/, '');
+			return this.put({ kind: 'text', name, vault, size: text.length, tokens: Math.ceil(text.length / 4) }, text);
+		}
 		if (in_.text !== undefined) {
 			const name = in_.text.trim().split('\n', 1)[0]!.slice(0, 120);
 			return this.put({ kind: 'paste', name, size: in_.text.length, tokens: Math.ceil(in_.text.length / 4) }, in_.text);

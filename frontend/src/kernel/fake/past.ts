@@ -7,21 +7,25 @@ interface Kept {
 	run?: string;
 }
 
-/** difference is a diff of whole texts, in one hunk. */
-function difference(before: string, after: string): string {
+/** How many lines stand around a difference. */
+const AROUND = 3;
+
+/** difference is a diff of two texts, in one hunk. */
+export function difference(before: string, after: string): string {
 	const a = before.split('\n');
 	const b = after.split('\n');
 	let from = 0;
 	while (from < Math.min(a.length, b.length) && a[from] === b[from]) from++;
 	let to = 0;
 	while (to < Math.min(a.length, b.length) - from && a.at(-1 - to) === b.at(-1 - to)) to++;
+	const first = Math.max(0, from - AROUND);
 	const lines = [
-		...a.slice(0, from).map((l) => ` ${l}`),
+		...a.slice(first, from).map((l) => ` ${l}`),
 		...a.slice(from, a.length - to).map((l) => `-${l}`),
 		...b.slice(from, b.length - to).map((l) => `+${l}`),
-		...a.slice(a.length - to).map((l) => ` ${l}`),
+		...a.slice(a.length - to, a.length - to + AROUND).map((l) => ` ${l}`),
 	];
-	return `--- a\n+++ b\n@@ -1,${a.length} +1,${b.length} @@\n${lines.join('\n')}\n`;
+	return `--- a\n+++ b\n@@ -${first + 1},${a.length} +${first + 1},${b.length} @@\n${lines.join('\n')}\n`;
 }
 
 /** FakePast is what notes were before, and what was deleted. */

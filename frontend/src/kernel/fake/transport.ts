@@ -41,7 +41,7 @@ export class FakeTransport implements Transport, Core {
 	readonly world: World;
 	readonly files = new FakeFiles();
 	readonly calls: { method: string; args: unknown[] }[] = [];
-	readonly desk = new Desk();
+	readonly desk = new Desk(() => this.world.notes);
 	readonly vault = new FakeVault(this);
 	#pace: number;
 	#readers = new Set<(e: Event) => void>();
@@ -98,6 +98,7 @@ export class FakeTransport implements Transport, Core {
 		const fake = new FakeTransport({ speech, first: scene === 'first' || scene === 'bare' });
 		fake.#machine.bare = scene === 'bare';
 		fake.vault.rival = scene === 'clash';
+		fake.vault.busy = scene === 'edited';
 		const theme = q.get('theme');
 		if (theme) fake.world.config.values.theme = theme;
 		setScene(fake.world, fake.desk, scene, speech);

@@ -13,7 +13,9 @@ import type {
 	VaultTask,
 	VaultTaskQuery,
 } from '../api.gen';
+import { FakeEdits } from './edits';
 import { FakePast } from './past';
+import { folderCalls, moveFolder } from './vault-folders';
 import { no, type Core } from './core';
 import { iso } from './data';
 import { day } from './data/notes';
@@ -50,8 +52,13 @@ export class FakeVault {
 	gone = false;
 	/** rival has somebody else change a note right before the person writes it, once. */
 	rival = false;
+	/** busy has an agent add to the note that is opened first, a moment later. */
+	busy = false;
 	#core: Core;
 	#past = new FakePast();
+	#edits = new FakeEdits();
+	/** empty are the folders that were made, which may hold nothing. */
+	#empty = new Set<string>();
 
 	constructor(core: Core) {
 		this.#core = core;
@@ -66,7 +73,24 @@ export class FakeVault {
 	calls: Record<string, (...args: any[]) => unknown> = {
 		'knowledge.state': () => ({ dir: '~/Vault', notes: Object.keys(this.#notes).length, history: true }),
 		'knowledge.tree': () => this.#tree(),
-		'knowledge.read': (name: string) => this.#read(name),
+		'knowledge.read': (name: string) => {
+			const note = this.#read(name);
+			const { text } = note;
+			if (this.busy) setTimeout(() => this.agent(note.path, `${text}\n## ${day()}\n\n- [ ] 3 photos are left\n`), 300);
+			this.busy = false;
+			return note;
+		},
+		'knowledge.compare': (path: string, text: string) => {
+			const now = this.#notes[path];
+			if (now === undefined) throw no('not_found', `There is no note ${path}.`);
+			return this.#edits.compare(path, text, now, hashOf(now));
+		},
+		...folderCalls(
+			() => this.#notes,
+			this.#empty,
+			this.#past,
+			(paths) => this.#core.emit('vault', paths),
+		),
 		'knowledge.search': (query: string, k: number) => this.#search(query, k),
 		'knowledge.find': (name: string, k: number): VaultHit[] => {
 			const q = name.toLowerCase();
@@ -86,7 +110,7 @@ export class FakeVault {
 				.filter((t) => !q.path || t.path === q.path),
 		'knowledge.unlinked': (name: string) => this.#unlinked(name),
 		'knowledge.graph': (q: VaultGraphOf) => this.#graph(q),
-		'knowledge.movePreview': (from: string, to: string) => this.#movePreview(from, withEnd(to)),
+		'knowledge.movePreview': (from: string, to: string) => this.#movePreview(from, this.#target(from, to)),
 		'knowledge.link': (path: string, line: number, to: string) => {
 			const lines = this.#notes[path]!.split('\n');
 			const at = lines[line - 1]!.toLowerCase().indexOf(stem(to).toLowerCase());
@@ -130,7 +154,7 @@ export class FakeVault {
 			this.#core.emit('vault', [path]);
 			return { ...this.#change(path, ''), trash };
 		},
-		'knowledge.move': (from: string, to: string) => this.#move(from, withEnd(to)),
+		'knowledge.move': (from: string, to: string) => this.#move(from, this.#target(from, to)),
 		'knowledge.toggle': (path: string, line: number) => {
 			const lines = this.#notes[path]!.split('\n');
 			lines[line - 1] = lines[line - 1]!.replace(/\[(.)\]/, (_, m) => (m === ' ' ? '[x]' : '[ ]'));
@@ -151,8 +175,21 @@ export class FakeVault {
 		this.#core.emit('vault', [path]);
 	}
 
+	/** agent is what the agent of a conversation makes of a note. */
+	agent(path: string, text: string, writer = { run_id: 'r-parser', session_id: 's-parser' }): void {
+		const title = this.#core.world.sessions.find((s) => s.id === writer.session_id)?.title ?? '';
+		this.#edits.wrote(path, this.#notes[path] ?? '', text, { ...writer, title });
+		this.outside(path, text);
+	}
+
+	/** target is where a move leads: a note keeps its end. */
+	#target(from: string, to: string): string {
+		return this.#notes[from] === undefined ? to : withEnd(to);
+	}
+
 	#tree(): VaultEntry[] {
 		const out = new Map<string, VaultEntry>();
+		for (const path of this.#empty) out.set(path, { path, name: path.split('/').at(-1)!, kind: 'folder' });
 		for (const [path, text] of Object.entries(this.#notes)) {
 			const parts = path.split('/');
 			for (let i = 1; i < parts.length; i++) {
@@ -288,7 +325,7 @@ export class FakeVault {
 		if (this.#notes[to] !== undefined) throw no('conflict', `${to} is there already. Nothing was changed.`);
 		const links = (text: string) => text.split(`[[${stem(from)}`).length - 1;
 		const all = Object.entries(this.#notes).map(([path, text]) => ({ path, links: links(text) }));
-		const touched = stem(from) === stem(to) ? [] : all.filter((n) => n.links > 0);
+		const touched = stem(from) === stem(to) || this.#notes[from] === undefined ? [] : all.filter((n) => n.links > 0);
 		return { from, to, links: touched.reduce((sum, n) => sum + n.links, 0), in: touched, notes: [] };
 	}
 
@@ -355,7 +392,11 @@ export class FakeVault {
 
 	#move(from: string, to: string): VaultChange {
 		if (this.#notes[to] !== undefined) throw no('conflict', `${to} is there already. Nothing was changed.`);
-		if (this.#notes[from] === undefined) throw no('not_found', `There is no note ${from}.`);
+		if (this.#notes[from] === undefined) {
+			const moved = moveFolder(this.#notes, this.#empty, from, to);
+			this.#core.emit('vault', moved);
+			return { ...this.#change(to, ''), changed: moved.length / 2 };
+		}
 		let links = 0;
 		const touched = [from, to];
 		for (const [path, text] of Object.entries(this.#notes)) {

@@ -1,6 +1,7 @@
 import { agents } from './agents.en';
 import { attach } from './attach.en';
 import { audit } from './audit.en';
+import { beside } from './beside.en';
 import { branches } from './branches.en';
 import { data } from './data.en';
 import { frame } from './frame.en';
@@ -36,6 +37,7 @@ export const en = {
 	...agents,
 	...attach,
 	...audit,
+	...beside,
 	...branches,
 	...data,
 	...frame,

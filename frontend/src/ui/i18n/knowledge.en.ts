@@ -52,6 +52,8 @@ export const knowledge = {
 			links === 0
 				? `It is called ${name} now.`
 				: `It is called ${name} now. ${n(links, 'link was', 'links were')} rewritten.`,
+		moved: (name: string, folder: string, links: number) =>
+			`${name} is in ${folder || 'the top'} now.${links === 0 ? '' : ` ${n(links, 'link was', 'links were')} rewritten.`}`,
 		saveFirst: 'What you wrote is not saved yet, so the name stays.',
 		made: (name: string) => `${name} was not there, and was made.`,
 		menu: 'Actions for this note',

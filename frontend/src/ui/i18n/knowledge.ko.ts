@@ -51,6 +51,8 @@ export const knowledge: typeof en = {
 		rename: '노트 이름 변경',
 		renamed: (name, links) =>
 			links === 0 ? `이름을 ${name}(으)로 바꿨습니다.` : `이름을 ${name}(으)로 바꾸고 링크 ${f(links)}개를 고쳤습니다.`,
+		moved: (name, folder, links) =>
+			`${name}을(를) ${folder || '맨 위'}(으)로 옮겼습니다.${links === 0 ? '' : ` 링크 ${f(links)}개를 고쳤습니다.`}`,
 		saveFirst: '쓴 글이 아직 저장되지 않아 이름을 그대로 두었습니다.',
 		made: (name) => `${name} 노트가 없어 새로 만들었습니다.`,
 		menu: '노트 동작',

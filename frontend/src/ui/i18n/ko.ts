@@ -1,6 +1,7 @@
 import { agents } from './agents.ko';
 import { attach } from './attach.ko';
 import { audit } from './audit.ko';
+import { beside } from './beside.ko';
 import { branches } from './branches.ko';
 import { data } from './data.ko';
 import type { Dictionary } from './en';
@@ -30,6 +31,7 @@ export const ko: Dictionary = {
 	...agents,
 	...attach,
 	...audit,
+	...beside,
 	...branches,
 	...data,
 	...frame,
