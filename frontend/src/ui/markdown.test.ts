@@ -3,7 +3,7 @@ import { blocks, tabbed } from './markdown';
 
 const html = (text: string) =>
 	blocks(text)
-		.map((b) => ('html' in b ? b.html : b.code))
+		.map((b) => ('html' in b ? b.html : 'code' in b ? b.code : ''))
 		.join('');
 
 it.each([

@@ -45,6 +45,9 @@ export const theme = EditorView.theme({
 	},
 	'.kn-fold button:hover': { background: 'var(--hover)' },
 	'.kn-box': { width: '15px', height: '15px', margin: '0 2px', verticalAlign: '-2px', accentColor: 'var(--accent)' },
+	'.kn-embed': { display: 'block', padding: '4px 0', userSelect: 'text', lineHeight: '20px' },
+	'.kn-below': { padding: '4px 2px 8px' },
+	'.kn-saving': { padding: '0 6px', borderRadius: 'var(--r1)', background: 'var(--sunken)', color: 'var(--muted)' },
 	'.cm-tooltip': {
 		background: 'var(--raised)',
 		border: '1px solid var(--line)',

@@ -15,6 +15,7 @@ import type {
 } from '../api.gen';
 import { FakePast } from './past';
 import { no, type Core } from './core';
+import { FakeFiles } from './vaultfiles';
 import { iso } from './data';
 import { day } from './data/notes';
 
@@ -52,9 +53,20 @@ export class FakeVault {
 	rival = false;
 	#core: Core;
 	#past = new FakePast();
+	/** files are those beside the notes. */
+	files: FakeFiles;
 
 	constructor(core: Core) {
 		this.#core = core;
+		this.files = new FakeFiles({
+			note: (name) => (this.#resolve(name) ? this.#read(name) : undefined),
+			put: (path, text) => this.#put(path, text),
+			change: (path) => {
+				core.emit('vault', [path]);
+				return this.#change(path, hashOf(path));
+			},
+		});
+		Object.assign(this.calls, this.files.calls);
 	}
 
 	get #notes(): Record<string, string> {
@@ -101,6 +113,7 @@ export class FakeVault {
 		'knowledge.restore': (id: string) => {
 			const x = this.#past.take([id])[0];
 			if (!x) throw no('not_found', 'That file is not in the trash any more. Nothing was changed.');
+			if (!/\.md$/.test(x.path)) return this.files.put(x.path, x.text);
 			return this.#put(x.path, x.text);
 		},
 		'knowledge.forget': (ids: string[]) => ({
@@ -122,6 +135,8 @@ export class FakeVault {
 			return this.#put(at, `${this.#notes[at] ?? ''}${text}\n`);
 		},
 		'knowledge.delete': (path: string, base: string) => {
+			const file = this.files.take(path);
+			if (file) return { ...this.#change(path, ''), trash: this.#past.put(path, file) };
 			const was = this.#notes[path];
 			if (was === undefined) throw no('not_found', `There is no note ${path}.`);
 			if (base && base !== hashOf(was)) throw this.#stale(path);
@@ -153,13 +168,17 @@ export class FakeVault {
 
 	#tree(): VaultEntry[] {
 		const out = new Map<string, VaultEntry>();
-		for (const [path, text] of Object.entries(this.#notes)) {
+		const files = this.files.entries();
+		for (const [path, text] of [...Object.entries(this.#notes), ...files.map((f) => [f.path, ''] as const)]) {
 			const parts = path.split('/');
 			for (let i = 1; i < parts.length; i++) {
 				const dir = parts.slice(0, i).join('/');
 				out.set(dir, { path: dir, name: parts[i - 1]!, kind: 'folder' });
 			}
-			out.set(path, { path, name: stem(path), kind: 'note', title: stem(path), size: bytes(text), modified: iso() });
+			const file = files.find((f) => f.path === path);
+			if (file) out.set(path, file);
+			else
+				out.set(path, { path, name: stem(path), kind: 'note', title: stem(path), size: bytes(text), modified: iso() });
 		}
 		return [...out.values()];
 	}
