@@ -24,6 +24,8 @@ export class Vault {
 	current = $state.raw<OpenNote>();
 	broken = $state.raw<{ path: string; failure: Failure }>();
 	opening = $state(false);
+	/** file is another file than a note that is shown, by its path. */
+	file = $state('');
 	backlinks = $state.raw<VaultBacklink[]>([]);
 	query = $state('');
 	hits = $state.raw<VaultHit[]>();
@@ -127,6 +129,7 @@ export class Vault {
 		}
 		this.opening = true;
 		await this.leave();
+		if (this.entries.some((e) => e.path === name && e.kind === 'file')) return this.#putFile(name, turn);
 		try {
 			const read = this.unsaved.has(name) ? undefined : await this.live.kernel.knowledge.read(name);
 			if (turn !== this.#turn) return false;
@@ -142,8 +145,18 @@ export class Vault {
 		}
 	}
 
+	#putFile(path: string, turn: number): boolean {
+		if (turn !== this.#turn) return false;
+		this.current = this.broken = undefined;
+		this.opening = false;
+		this.file = path;
+		for (const folder of above(path)) if (!this.open.has(folder)) this.toggle(folder, true);
+		return true;
+	}
+
 	#put(note: OpenNote, line?: number): void {
 		this.broken = undefined;
+		this.file = '';
 		this.backlinks = [];
 		if (line) note.line = line;
 		this.current = note;
@@ -287,6 +300,17 @@ export class Vault {
 			const run = () => void this.untrash(c.trash ?? '');
 			const t = i18n.t.knowledge;
 			this.live.offer({ text: t.deleted(nameOf(path)), label: t.undo, run }, UNDO);
+			await this.load();
+		});
+	}
+
+	/** removeFile deletes another file than a note. For a while it can be put back. */
+	removeFile(path: string): Promise<boolean> {
+		return this.#attempt(async () => {
+			const c = await this.live.kernel.knowledge.delete(path, '');
+			if (this.file === path) this.file = '';
+			const text = i18n.t.knowledge.deleted(path.split('/').at(-1)!);
+			this.live.offer({ text, label: i18n.t.knowledge.undo, run: () => void this.untrash(c.trash ?? '') }, UNDO);
 			await this.load();
 		});
 	}

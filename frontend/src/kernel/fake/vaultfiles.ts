@@ -29,8 +29,6 @@ function blocksOf(text: string): VaultBlock[] {
 
 /** FakeFiles are the files beside the notes, in base64. */
 export class FakeFiles {
-	/** full has the next file refused, as a disk does. */
-	full = false;
 	#all = new Map<string, { data: string; at: string }>();
 	#coming = new Map<string, { name: string; data: string }>();
 	#beside: Beside;
@@ -53,8 +51,7 @@ export class FakeFiles {
 		'knowledge.attach': (a: VaultAttach) => {
 			const name = a.name || base(a.path ?? 'file');
 			const data = a.data || this.#coming.get(a.upload ?? '')?.data || (a.path ? btoa('file') : '');
-			if (this.full) {
-				this.full = false;
+			if (name.includes('no room')) {
 				throw no(
 					'disk_full',
 					`attachments/${name} could not be written: no space left on device. Nothing was changed.`,

@@ -77,7 +77,6 @@ export const knowledge = {
 		written: (when: string) => `Written by an agent, ${when}`,
 		from: 'From',
 		conversation: 'Open the conversation',
-		notNote: 'This is no note. It opens in another program.',
 		tooLarge: 'over 16 MB',
 		open: 'Open',
 		save: 'Save to the vault',

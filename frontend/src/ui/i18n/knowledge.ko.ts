@@ -76,7 +76,6 @@ export const knowledge: typeof en = {
 		written: (when) => `${when}, 에이전트 작성`,
 		from: '출처',
 		conversation: '대화 열기',
-		notNote: '노트가 아닙니다. 다른 프로그램에서 여십시오.',
 		tooLarge: '16MB 초과',
 		open: '열기',
 		save: '지식에 저장',
