@@ -177,6 +177,25 @@ describe('files in notes', () => {
 		assert.deepEqual(errors, []);
 	});
 
+	it('a tag is completed while Hangul is composed', async () => {
+		await page.goto(`${served.url}?fake=1&lang=ko`);
+		await page.getByRole('textbox', { name: '메시지' }).waitFor();
+		await page.keyboard.press('Control+Shift+KeyK');
+		await page.getByRole('treeitem', { name: '프로젝트' }).click();
+		await page.getByRole('treeitem', { name: 'Oxios 설계' }).click();
+		await text(page).getByText('따로 둔다').waitFor();
+		await end(page);
+		await page.keyboard.type('태그 #');
+		const ime = await page.context().newCDPSession(page);
+		for (const word of ['ㅇ', '여', '영']) {
+			await ime.send('Input.imeSetComposition', { text: word, selectionStart: word.length, selectionEnd: word.length });
+		}
+		await ime.send('Input.insertText', { text: '영' });
+		await choose(page, '영수증');
+		await text(page).getByText('태그 #영수증', { exact: true }).waitFor();
+		assert.deepEqual(errors, []);
+	});
+
 	it('another file is shown, deleted and put back', async () => {
 		await end(page);
 		await hand(page, 'paste', picture('sea.png'), { name: 'plan.pdf', type: '', bytes: btoa('%PDF') });

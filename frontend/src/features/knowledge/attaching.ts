@@ -11,7 +11,7 @@ export interface Taking {
 	saving: (name: string) => string;
 	/** save puts a file into the vault and returns the name by which a link finds it, "" when that failed, which it says. */
 	save: (given: Given, name: string) => Promise<string>;
-	/** left is called with what was saved for a text that is not on the screen any more. */
+	/** left is called with the link to what was saved when its place is gone: the note was closed, or the text deleted. */
 	left: (link: string) => void;
 }
 
@@ -77,6 +77,7 @@ export async function take(view: EditorView, given: Given[], at: number, t: Taki
 		});
 		const effects = ended.of(widget.id);
 		if (!saved || pos < 0) {
+			if (saved) t.left(link);
 			view.dispatch({ effects });
 			continue;
 		}

@@ -1,6 +1,6 @@
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import type { EditorView } from '@codemirror/view';
-import type { VaultBlock, VaultHit, VaultPlaces } from '../../kernel/api.gen';
+import type { Heading, VaultBlock, VaultHit, VaultPlaces } from '../../kernel/api.gen';
 
 /** Names are what links and tags are completed from. */
 export interface Names {
@@ -58,19 +58,22 @@ export const place =
 		const own = c.state.doc.lineAt(c.pos).number;
 		const options = block
 			? found.blocks.filter((b) => found.path || own < b.line || own > b.end).map((b) => blockOption(h, found, b))
-			: found.headings.map((x) => headingOption(x.text, x.level));
+			: found.headings.map(headingOption);
 		if (options.length === 0) return null;
 		return { from: c.pos - part.length + (block ? 1 : 0), options, validFor: /^[^\]\[|#^\n]*$/ };
 	};
 
-function headingOption(text: string, level: number): Completion {
+/** inOrder sorts what fits as well by where it stands. */
+const inOrder = (line: number) => String(line).padStart(7, '0');
+
+function headingOption({ text, level, line }: Heading): Completion {
 	// These signs would end the name in a link.
 	const named = text
 		.replace(/[#^|[\]\\]+/g, ' ')
 		.replace(/\s+/g, ' ')
 		.trim();
 	const apply = (view: EditorView, _: unknown, from: number, to: number) => put(view, from, to, named);
-	return { label: text, detail: `H${level}`, apply };
+	return { label: text, detail: `H${level}`, sortText: inOrder(line), apply };
 }
 
 function blockOption(h: Names, of: VaultPlaces, b: VaultBlock): Completion {
@@ -85,6 +88,7 @@ function blockOption(h: Names, of: VaultPlaces, b: VaultBlock): Completion {
 	return {
 		label: b.id ? `${b.text} ^${b.id}` : b.text,
 		displayLabel: b.text,
+		sortText: inOrder(b.line),
 		...(b.id ? { detail: `^${b.id}` } : {}),
 		apply: (view, x, from, to) => void apply(view, x, from, to),
 	};

@@ -238,6 +238,8 @@ export class Vault {
 			here.line = lineOf(here.note, t.fragment);
 			return true;
 		}
+		const known = here?.note.links?.find((l) => l.target === t.to)?.to;
+		if (known && !/\.md$/i.test(known)) return this.show(known);
 		return this.#attempt(async () => {
 			const found = await this.#resolve(t.to, here);
 			if (!found) {

@@ -191,7 +191,7 @@ export class FakeVault {
 	#links(text: string): Link[] {
 		return text.split('\n').flatMap((line, i) =>
 			[...line.matchAll(/\[\[([^\]|#]+)(?:#([^\]|]+))?(?:\|([^\]]+))?\]\]/g)].map((m) => {
-				const to = this.#resolve(m[1]!);
+				const to = this.#resolve(m[1]!) ?? this.files.find(m[1]!);
 				return { target: m[1]!, line: i + 1, to: to ?? '', ...(m[3] ? { alias: m[3] } : {}) };
 			}),
 		);

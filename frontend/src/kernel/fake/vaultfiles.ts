@@ -1,6 +1,7 @@
 import type { Note, VaultAttach, VaultBlock, VaultChange, VaultEmbed, VaultEntry, VaultPlaces } from '../api.gen';
+import { SEA } from './attach';
 import { no } from './core';
-import { iso } from './data';
+import { iso, type World } from './data';
 
 /** Beside is what the files need of the notes. */
 interface Beside {
@@ -95,6 +96,11 @@ export class FakeFiles {
 		},
 	};
 
+	/** find is the path of a file that a link names. */
+	find(target: string): string | undefined {
+		return [...this.#all.keys()].find((p) => p === target || base(p) === base(target));
+	}
+
 	entries(): VaultEntry[] {
 		return [...this.#all].map(([path, f]) => ({
 			path,
@@ -139,7 +145,7 @@ export class FakeFiles {
 		const [, wiki, fragment = '', alias = '', address] = m;
 		const target = (wiki ?? decodeURIComponent(address!.split('#')[0]!)).trim();
 		const read = { target, fragment, alias, kind: '', path: '', size: 0, modified: iso() };
-		const path = [...this.#all.keys()].find((p) => p === target || base(p) === base(target));
+		const path = this.find(target);
 		if (path) {
 			const info = this.#info(path);
 			return { ...read, ...info, kind: info.mime ? 'image' : 'file' };
@@ -164,4 +170,16 @@ export class FakeFiles {
 		}
 		return { ...found, text: part.replace(/ \^[a-z\d-]+$/gim, '').trim() };
 	}
+}
+
+/** embeddedScene has notes that show a picture, parts of each other, and what is not there. */
+export function embeddedScene(w: World, files: FakeFiles, ko: boolean): void {
+	const [trip, plan, sea] = ko
+		? ['제주 여행', 'Oxios 설계', '제주 바다.svg']
+		: ['Jeju trip', 'Oxios design', 'sea at Jeju.svg'];
+	files.put(`attachments/${sea}`, btoa(SEA));
+	files.put(`attachments/${ko ? '배표' : 'ferry'}.pdf`, btoa('%PDF-1.7'.repeat(9000)));
+	w.notes[`${trip}.md`] = ko
+		? `# 제주 여행\n\n첫날 아침, 성산에서.\n\n![[${sea}|260]]\n\n## 남은 일\n\n![[${plan}#남은 일]]\n\n![[숙소]]\n\n![[배표.pdf]]\n\n배는 여덟 시에 떠난다.\n`
+		: `# Jeju trip\n\nThe first morning, at Seongsan.\n\n![[${sea}|260]]\n\n## Open\n\n![[${plan}#Open]]\n\n![[Where to stay]]\n\n![[ferry.pdf]]\n\nThe boat leaves at eight.\n`;
 }

@@ -4,7 +4,7 @@ export const vaultfiles = {
 		pasted: (stamp: string) => `Pasted image ${stamp}`,
 		saving: (name: string) => `Saving ${name}`,
 		unreadable: (name: string) => `${name} could not be read, so nothing was added to the note.`,
-		left: (path: string) => `It is saved as ${path}. The note was closed meanwhile, so it has no link to it.`,
+		left: (link: string) => `${link} is saved, but its place in the note is gone, so the link was not added.`,
 		loading: 'Reading',
 		failed: (link: string) => `${link} could not be shown`,
 		missing: (name: string) => `${name} does not exist`,
@@ -24,7 +24,5 @@ export const vaultfiles = {
 		file: 'File',
 		facts: (kind: string, size: string, when: string) => `${kind}, ${size}, changed ${when}`,
 		tooLarge: 'It is too large to be shown here.',
-		heading: 'Heading',
-		block: 'Block',
 	},
 };
