@@ -190,6 +190,7 @@ describe('files in notes', () => {
 		for (const word of ['ㅇ', '여', '영']) {
 			await ime.send('Input.imeSetComposition', { text: word, selectionStart: word.length, selectionEnd: word.length });
 		}
+		await page.locator('.cm-tooltip-autocomplete li', { hasText: '영수증' }).waitFor();
 		await ime.send('Input.insertText', { text: '영' });
 		await choose(page, '영수증');
 		await text(page).getByText('태그 #영수증', { exact: true }).waitFor();
