@@ -3,7 +3,7 @@ import type { Live } from '../../kernel/live.svelte';
 import { failureOf, type Event, type Failure } from '../../kernel/transport';
 import { i18n } from '../../ui/i18n/index.svelte';
 import { OpenNote } from './note.svelte';
-import { above, folderOf, joined, lineOf, nameOf, rowsOf, type Target } from './paths';
+import { above, folderOf, joined, nameOf, rowsOf, type Target } from './paths';
 
 const OPEN = 'vault.open';
 const LAST = 'vault.note';
@@ -235,7 +235,7 @@ export class Vault {
 	async follow(t: Target): Promise<boolean> {
 		const here = this.current;
 		if (t.to === '' && here) {
-			here.line = lineOf(here.note, t.fragment);
+			here.line = await this.#lineOf(here.path, t.fragment);
 			return true;
 		}
 		const known = here?.note.links?.find((l) => l.target === t.to)?.to;
@@ -248,8 +248,14 @@ export class Vault {
 				this.live.note(i18n.t.knowledge.made(nameOf(t.to)));
 				return;
 			}
-			await this.show(found.path, t.fragment ? lineOf(found, t.fragment) : undefined);
+			await this.show(found.path, t.fragment ? await this.#lineOf(found.path, t.fragment) : undefined);
 		});
+	}
+
+	/** lineOf is the line of a note at which the part of it begins that a link names. */
+	async #lineOf(path: string, fragment: string): Promise<number | undefined> {
+		const part = await this.live.kernel.knowledge.embed(path, `![[#${fragment}]]`).catch(() => undefined);
+		return part?.missing ? undefined : part?.line;
 	}
 
 	/** resolve finds the note of a link: as the kernel did when it read the note, then by its name. */
