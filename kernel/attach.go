@@ -233,24 +233,34 @@ func (k *Kernel) beginUpload(in AttachInput) (Attachment, error) {
 	case in.Size > document.MaxFile:
 		return Attachment{}, errTooBig(name, in.Size)
 	}
-	id := sys.NewID()
-	k.attached.mu.Lock()
-	defer k.attached.mu.Unlock()
+	id, err := k.attached.begin(name, in.Size)
+	return Attachment{ID: id, Name: name, Size: in.Size}, err
+}
+
+// begin makes a place for a file that comes in parts.
+func (a *attachments) begin(name string, size int64) (id string, err error) {
+	id = sys.NewID()
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	now := time.Now()
-	for old, u := range k.attached.uploads {
+	for old, u := range a.uploads {
 		if now.Sub(u.last) > uploadTimeout {
-			k.attached.forget(old)
+			a.forget(old)
 		}
 	}
-	if len(k.attached.uploads) >= maxUploads {
-		return Attachment{}, sys.Errorf(sys.CodeBusy, "%d files are on their way already. %s was not attached.", maxUploads, name).WithHint("Wait for them, and attach it again.")
+	if len(a.uploads) >= maxUploads {
+		return "", sys.Errorf(sys.CodeBusy, "%d files are on their way already. %s was not attached.", maxUploads, name).WithHint("Wait for them, and attach it again.")
 	}
-	k.attached.uploads[id] = &upload{name: name, size: in.Size, last: now}
-	return Attachment{ID: id, Name: name, Size: in.Size}, nil
+	a.uploads[id] = &upload{name: name, size: size, last: now}
+	return id, nil
 }
 
 func errEmpty(name string) error {
 	return sys.Errorf(sys.CodeInvalid, "%s is empty. It was not attached.", name)
+}
+
+func errParts(name string) error {
+	return sys.Errorf(sys.CodeConflict, "A part of %s did not fit to what came before. It was not attached.", name).WithHint("Attach it again.")
 }
 
 func errTooBig(name string, size int64) error {
@@ -259,35 +269,62 @@ func errTooBig(name string, size int64) error {
 }
 
 func (k *Kernel) takePart(ctx context.Context, id string, offset int64, data []byte) (Attachment, error) {
-	k.attached.mu.Lock()
-	u := k.attached.uploads[id]
-	if u != nil {
-		u.last = time.Now()
-	}
-	k.attached.mu.Unlock()
-	if u == nil {
-		return Attachment{}, errNoAttachment()
-	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if offset != u.has || len(data) > maxPart || offset+int64(len(data)) > u.size {
-		return Attachment{}, sys.Errorf(sys.CodeConflict, "A part of %s did not fit to what came before. It was not attached.", u.name).WithHint("Attach it again.")
-	}
-	file := k.attached.uploadFile(id)
-	if err := appendTo(file, data); err != nil {
-		k.attached.drop(id)
+	u, whole, err := k.attached.take(id, offset, data)
+	if err != nil {
 		return Attachment{}, err
 	}
-	if u.has += int64(len(data)); u.has < u.size {
+	if !whole {
 		return Attachment{ID: id, Name: u.name, Size: u.size}, nil
 	}
 	defer k.attached.drop(id)
-	f, err := os.Open(file)
+	f, err := os.Open(k.attached.uploadFile(id))
 	if err != nil {
 		return Attachment{}, err
 	}
 	defer f.Close()
 	return k.attachFile(ctx, f, u.size, u.name, "")
+}
+
+// take keeps a part, and reports whether it was the last one: whoever reads the
+// file then drops it.
+func (a *attachments) take(id string, offset int64, data []byte) (u *upload, whole bool, err error) {
+	a.mu.Lock()
+	u = a.uploads[id]
+	if u != nil {
+		u.last = time.Now()
+	}
+	a.mu.Unlock()
+	if u == nil {
+		return nil, false, errNoAttachment()
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if offset != u.has || len(data) > maxPart || offset+int64(len(data)) > u.size {
+		return nil, false, errParts(u.name)
+	}
+	if err := appendTo(a.uploadFile(id), data); err != nil {
+		a.drop(id)
+		return nil, false, err
+	}
+	u.has += int64(len(data))
+	return u, u.has == u.size, nil
+}
+
+// whole returns a file that came in parts, and drops it.
+func (a *attachments) whole(id string) ([]byte, error) {
+	a.mu.Lock()
+	u := a.uploads[id]
+	a.mu.Unlock()
+	if u == nil {
+		return nil, errNoAttachment()
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.has != u.size {
+		return nil, errParts(u.name)
+	}
+	defer a.drop(id)
+	return os.ReadFile(a.uploadFile(id))
 }
 
 func appendTo(file string, data []byte) error {

@@ -29,6 +29,9 @@ type (
 	VaultNode      = knowledge.Node
 	VaultEdge      = knowledge.Edge
 	VaultTrashed   = knowledge.Trashed
+	VaultEmbed     = knowledge.Embedded
+	VaultPlaces    = knowledge.Places
+	VaultBlock     = knowledge.Block
 )
 
 // VaultState says where the vault is and how it is.

@@ -43,7 +43,7 @@ func (a *KnowledgeAPI) changeOf(ctx context.Context, saved, call, name string, t
 		r.Title, r.TitleKO = title.EN, title.In(true)
 		for _, s := range plan.Steps {
 			if s.Kind != knowledge.StepMove {
-				r.Diff += unifiedDiff(s.Path, string(s.Before), string(s.After))
+				r.Diff += stepDiff(s)
 			}
 		}
 		r.Diff = capDiff(r.Diff, maxCardDiff)
@@ -63,6 +63,17 @@ func (a *KnowledgeAPI) changeOf(ctx context.Context, saved, call, name string, t
 		return a.apply(context.WithoutCancel(ctx), name, plan)
 	})
 }
+
+// stepDiff is what a step does to a text; of another file it says as git does that
+// it differs.
+func stepDiff(s knowledge.Step) string {
+	if isBinary(s.Before) || isBinary(s.After) {
+		return "Binary files a/" + s.Path + " and b/" + s.Path + " differ\n"
+	}
+	return unifiedDiff(s.Path, string(s.Before), string(s.After))
+}
+
+func isBinary(raw []byte) bool { return bytes.IndexByte(raw[:min(len(raw), sniffed)], 0) >= 0 }
 
 // carry notes that what a plan writes holds the words of a run, and so what it
 // had read.
@@ -290,7 +301,10 @@ func (a *KnowledgeAPI) recordVault(ctx context.Context, f vaultFile) error {
 	if len(f.after) <= maxKept {
 		c.After = f.after
 	}
-	added, removed := countChanged(string(f.before), string(f.after))
+	var added, removed int
+	if !isBinary(f.before) && !isBinary(f.after) {
+		added, removed = countChanged(string(f.before), string(f.after))
+	}
 	return a.addChange(ctx, c, ChangeSummary{Path: a.scope.relative(c.Path), Kind: c.Kind, Added: added, Removed: removed})
 }
 

@@ -12,7 +12,7 @@ import (
 
 func (c *console) vaultCommand() *cobra.Command {
 	return c.group("vault", "Your notes, as plain markdown", "마크다운 파일로 된 노트",
-		c.vaultTree(), c.vaultRead(), c.vaultWrite(), c.vaultAppend(), c.vaultSearch(), c.vaultFind(), c.vaultBacklinks(), c.vaultMove(), c.vaultDelete(), c.vaultMkdir(), c.vaultRmdir(),
+		c.vaultTree(), c.vaultRead(), c.vaultWrite(), c.vaultAppend(), c.vaultSearch(), c.vaultFind(), c.vaultBacklinks(), c.vaultAttach(), c.vaultMove(), c.vaultDelete(), c.vaultMkdir(), c.vaultRmdir(),
 		c.vaultHistory(), c.vaultTrash(), c.vaultGraph(), c.vaultTasks(), c.vaultTags(), c.vaultJournal(), c.vaultCheck(), c.vaultImport(), c.vaultStatus())
 }
 
@@ -137,6 +137,29 @@ func (c *console) vaultAppend() *cobra.Command {
 		Use: "append NOTE TEXT", Short: c.t("Add a text to the end of a note", "노트 끝에 글을 더합니다"), Args: c.args(2, 2),
 		RunE: c.linked(func(ctx context.Context, l *link, args []string) error {
 			return c.changedNote(l.Knowledge.Append(ctx, args[0], args[1]))
+		}),
+	})
+}
+
+func (c *console) vaultAttach() *cobra.Command {
+	return c.withJSON(&cobra.Command{
+		Use: "attach FILE", Short: c.t("Copy a file into the vault, for notes to show", "노트에 보일 파일을 저장소로 복사합니다"), Args: c.args(1, 1),
+		Long: c.t("Copies a file into attachments/ of the vault and prints its path there: a note shows it as ![[NAME]]. Nothing is\noverwritten: a name that is taken gets a number.",
+			"파일을 저장소의 attachments/로 복사하고 그 경로를 출력합니다. 노트에서는 ![[이름]]으로 보입니다. 덮어쓰지 않고\n이름이 겹치면 번호를 붙입니다."),
+		RunE: c.linked(func(ctx context.Context, l *link, args []string) error {
+			path, err := c.absolute(args[0])
+			if err != nil {
+				return err
+			}
+			v, err := l.Knowledge.Attach(ctx, kernel.VaultAttach{Path: path})
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return c.writeJSON(v)
+			}
+			c.printf("%s", oneLine(v.Path))
+			return nil
 		}),
 	})
 }

@@ -819,6 +819,36 @@ func (a *Knowledge) Journal(args string) (string, error) {
 	return a.b.call("knowledge.journal", args)
 }
 
+// Attach takes [in].
+func (a *Knowledge) Attach(args string) (string, error) {
+	return a.b.call("knowledge.attach", args)
+}
+
+// AttachPart takes [id, name, size, offset, data].
+func (a *Knowledge) AttachPart(args string) (string, error) {
+	return a.b.call("knowledge.attachPart", args)
+}
+
+// File takes [path, offset, n].
+func (a *Knowledge) File(args string) (string, error) {
+	return a.b.call("knowledge.file", args)
+}
+
+// Embed takes [from, link].
+func (a *Knowledge) Embed(args string) (string, error) {
+	return a.b.call("knowledge.embed", args)
+}
+
+// Places takes [from, name, text].
+func (a *Knowledge) Places(args string) (string, error) {
+	return a.b.call("knowledge.places", args)
+}
+
+// Anchor takes [path, line, base].
+func (a *Knowledge) Anchor(args string) (string, error) {
+	return a.b.call("knowledge.anchor", args)
+}
+
 // Compare takes [path, text].
 func (a *Knowledge) Compare(args string) (string, error) {
 	return a.b.call("knowledge.compare", args)

@@ -515,6 +515,25 @@ type KnowledgeAPI interface {
 	// Journal adds a text to a day's note, which is made from the template when it is
 	// missing. date is YYYY-MM-DD, or "" for today.
 	Journal(ctx context.Context, date string, text string) (kernel.VaultChange, error)
+	// Attach adds a file to attachments/, under a name that no other file of the vault
+	// has: a note shows it as ![[name]]. Nothing is overwritten. At most 50 MB.
+	Attach(ctx context.Context, in kernel.VaultAttach) (kernel.VaultChange, error)
+	// AttachPart takes a part of a file for [KnowledgeAPI.Attach], at most 4 MB, that
+	// begins at offset, and returns its id. Parts come in order; the first has the id "".
+	AttachPart(ctx context.Context, id string, name string, size int64, offset int64, data []byte) (string, error)
+	// File returns what a file of the vault is, by its content, and at most 4 MB of
+	// its bytes from offset on; n is how many are asked for.
+	File(ctx context.Context, path string, offset int64, n int64) (kernel.VaultFile, error)
+	// Embed returns what a link in the note at from shows there; link is its source,
+	// like ![[Name#Heading]] or ![text](name.png).
+	Embed(ctx context.Context, from string, link string) (kernel.VaultEmbed, error)
+	// Places returns what a link can name of the note that [[name]] in the note at
+	// from leads to: its headings and blocks; with name "", of the given text.
+	Places(ctx context.Context, from string, name string, text string) (kernel.VaultPlaces, error)
+	// Anchor gives the block of a note that begins at a line an id, by which a link
+	// names it; one that is there stays. line counts from 1; base is the hash of the
+	// note in which it was seen, or "".
+	Anchor(ctx context.Context, path string, line int, base string) (kernel.VaultAnchor, error)
 	// Compare says how a note differs from a text that was read of it before, and which
 	// agents changed it since.
 	Compare(ctx context.Context, path string, text string) (kernel.VaultCompared, error)
@@ -1347,6 +1366,30 @@ func (remote clientKnowledge) AddTask(ctx context.Context, path string, text str
 
 func (remote clientKnowledge) Journal(ctx context.Context, date string, text string) (kernel.VaultChange, error) {
 	return call[kernel.VaultChange](ctx, remote.c, "knowledge.journal", date, text)
+}
+
+func (remote clientKnowledge) Attach(ctx context.Context, in kernel.VaultAttach) (kernel.VaultChange, error) {
+	return call[kernel.VaultChange](ctx, remote.c, "knowledge.attach", in)
+}
+
+func (remote clientKnowledge) AttachPart(ctx context.Context, id string, name string, size int64, offset int64, data []byte) (string, error) {
+	return call[string](ctx, remote.c, "knowledge.attachPart", id, name, size, offset, data)
+}
+
+func (remote clientKnowledge) File(ctx context.Context, path string, offset int64, n int64) (kernel.VaultFile, error) {
+	return call[kernel.VaultFile](ctx, remote.c, "knowledge.file", path, offset, n)
+}
+
+func (remote clientKnowledge) Embed(ctx context.Context, from string, link string) (kernel.VaultEmbed, error) {
+	return call[kernel.VaultEmbed](ctx, remote.c, "knowledge.embed", from, link)
+}
+
+func (remote clientKnowledge) Places(ctx context.Context, from string, name string, text string) (kernel.VaultPlaces, error) {
+	return call[kernel.VaultPlaces](ctx, remote.c, "knowledge.places", from, name, text)
+}
+
+func (remote clientKnowledge) Anchor(ctx context.Context, path string, line int, base string) (kernel.VaultAnchor, error) {
+	return call[kernel.VaultAnchor](ctx, remote.c, "knowledge.anchor", path, line, base)
 }
 
 func (remote clientKnowledge) Compare(ctx context.Context, path string, text string) (kernel.VaultCompared, error) {
@@ -2643,6 +2686,59 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Knowledge.Journal(ctx, a0, a1)
+	},
+	"knowledge.attach": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.VaultAttach
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Attach(ctx, a0)
+	},
+	"knowledge.attachPart": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		var a2 int64
+		var a3 int64
+		var a4 []byte
+		if err := decode(args, &a0, &a1, &a2, &a3, &a4); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.AttachPart(ctx, a0, a1, a2, a3, a4)
+	},
+	"knowledge.file": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 int64
+		var a2 int64
+		if err := decode(args, &a0, &a1, &a2); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.File(ctx, a0, a1, a2)
+	},
+	"knowledge.embed": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Embed(ctx, a0, a1)
+	},
+	"knowledge.places": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		var a2 string
+		if err := decode(args, &a0, &a1, &a2); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Places(ctx, a0, a1, a2)
+	},
+	"knowledge.anchor": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 int
+		var a2 string
+		if err := decode(args, &a0, &a1, &a2); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.Anchor(ctx, a0, a1, a2)
 	},
 	"knowledge.compare": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 string

@@ -89,7 +89,7 @@ describe('the notes', () => {
 		await page.locator('.kn-link', { hasText: 'Oxios design' }).click({ modifiers: ['Control'] });
 		await page.locator('main h1', { hasText: 'Oxios design' }).waitFor();
 		await journal();
-		await page.locator('.kn-link', { hasText: 'Zero-knowledge' }).click({ modifiers: ['Control'] });
+		await page.locator('.kn-link', { hasText: 'Zero-knowledge' }).click();
 		await page.locator('main h1', { hasText: 'Zero-knowledge proofs' }).waitFor();
 		await page.locator('.toast', { hasText: 'was not there' }).waitFor();
 		assert.deepEqual(errors, []);

@@ -625,6 +625,43 @@ export const views = [
 	},
 	{ name: 'knowledge', go: knowledge(/^\d{4}-\d\d-\d\d/) },
 	{
+		name: 'knowledge-embeds',
+		scene: 'embedded',
+		go: knowledge(/^(Jeju trip|제주 여행)$/, async (page) => {
+			await page.locator('.kn-embed img').waitFor();
+			await page.locator('.kn-embed .note').waitFor();
+		}),
+	},
+	{
+		name: 'knowledge-blocks',
+		scene: 'embedded',
+		go: knowledge(/^(Jeju trip|제주 여행)$/, async (page) => {
+			await page.locator('.cm-content').click();
+			await page.keyboard.press('Control+Home');
+			await page.keyboard.press('ArrowDown');
+			await page.keyboard.type('[[#^');
+			await page.locator('.cm-tooltip-autocomplete').waitFor();
+		}),
+	},
+	{
+		name: 'knowledge-file',
+		scene: 'embedded',
+		go: knowledge(undefined, async (page) => {
+			await page.getByRole('treeitem', { name: 'attachments' }).click();
+			await page.getByRole('treeitem', { name: /svg$/ }).click();
+			await page.locator('main img').waitFor();
+		}),
+	},
+	{
+		name: 'knowledge-file-other',
+		scene: 'embedded',
+		go: knowledge(undefined, async (page) => {
+			await page.getByRole('treeitem', { name: 'attachments' }).click();
+			await page.getByRole('treeitem', { name: /pdf$/ }).click();
+			await page.locator('main .acts').waitFor();
+		}),
+	},
+	{
 		name: 'knowledge-clash',
 		scene: 'clash',
 		go: knowledge(/Broken head|깨진 머리말/, async (page) => {

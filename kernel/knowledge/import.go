@@ -156,7 +156,7 @@ func (h *hand) takeOver(from *os.Root, name string, mode ImportMode, copies bool
 	defer f.Close()
 	info, err := f.Stat()
 	if err == nil && copies {
-		err = h.copyIn(f, p, info, false)
+		err = h.copyIn(f, p, info)
 	}
 	if err != nil {
 		return err
@@ -178,9 +178,8 @@ func freeName(p string, taken func(string) bool) string {
 	}
 }
 
-// copyIn makes a new file of a stream. It keeps the time of info, where there is
-// one, and flushes when the stream is the only copy.
-func (h *hand) copyIn(from io.Reader, p string, info fs.FileInfo, only bool) error {
+// copyIn makes a new file of a stream, with the time of info.
+func (h *hand) copyIn(from io.Reader, p string, info fs.FileInfo) error {
 	if err := h.folders(parent(p)); err != nil {
 		return errWrite(p, err)
 	}
@@ -195,10 +194,7 @@ func (h *hand) copyIn(from io.Reader, p string, info fs.FileInfo, only bool) err
 		return errWrite(p, err)
 	}
 	_, err = io.Copy(f, from)
-	if err == nil && only && !h.v.quick {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil && info != nil {
+	if err = errors.Join(err, f.Close()); err == nil {
 		err = h.root.Chtimes(tmp, info.ModTime(), info.ModTime())
 	}
 	if err == nil {
@@ -209,66 +205,7 @@ func (h *hand) copyIn(from io.Reader, p string, info fs.FileInfo, only bool) err
 		if errors.Is(err, fs.ErrExist) {
 			return errExists(p)
 		}
-		if sys.CodeOf(err) == sys.CodeTooLarge {
-			return err
-		}
 		return errWrite(p, err)
 	}
-	if !only {
-		return nil
-	}
-	return h.sync(parent(disk))
-}
-
-// limited fails a stream that is longer than a file of the vault may be.
-type limited struct {
-	from io.Reader
-	name string
-	n    int64
-}
-
-func (l *limited) Read(p []byte) (int, error) {
-	n, err := l.from.Read(p)
-	if l.n += int64(n); l.n > maxFile {
-		return 0, sys.Errorf(sys.CodeTooLarge, "%s has more than %d MB. Nothing was added.", l.name, maxFile/mega).
-			WithHint("Put a smaller file here, and keep the large one elsewhere.")
-	}
-	return n, err
-}
-
-// Attach adds a file to attachments/ and returns its path, under which a note can
-// show it: ![[…]]. A name that is taken gets a number. At most 50 MB.
-func (v *Vault) Attach(ctx context.Context, name string, from io.Reader) (string, error) {
-	p, err := clean("attachments/" + path.Base(filepath.ToSlash(name)))
-	if err != nil {
-		return "", err
-	}
-	if err := checkName(path.Base(p)); err != nil {
-		return "", err
-	}
-	if err := v.ready(ctx); err != nil {
-		return "", err
-	}
-	root, err := v.root()
-	if err != nil {
-		return "", err
-	}
-	defer root.Close()
-	v.applying.Lock()
-	taken := func(p string) bool {
-		v.mu.RLock()
-		known := len(v.ix.folded[fold(stem(p))]) > 0
-		v.mu.RUnlock()
-		_, found := onDisk(root, p)
-		return found || known
-	}
-	if taken(p) {
-		p = freeName(p, taken)
-	}
-	err = (&hand{v: v, root: root}).copyIn(&limited{from: from, name: path.Base(p)}, p, nil, true)
-	v.applying.Unlock()
-	if err != nil {
-		return "", err
-	}
-	return p, v.refresh(context.WithoutCancel(ctx), []string{p})
+	return nil
 }

@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"bytes"
 	"encoding/binary"
 	"os"
 	"path/filepath"
@@ -397,24 +396,5 @@ func TestImportOverwritesNothing(t *testing.T) {
 	for _, bad := range []string{v.dir, filepath.Join(v.dir, "sub"), filepath.Dir(v.dir), filepath.Join(from, "none")} {
 		_, err := v.Import(t.Context(), bad, ImportSkip)
 		want(t, err, sys.CodeInvalid)
-	}
-}
-
-func TestAttachedFilesGetANameOfTheirOwn(t *testing.T) {
-	t.Parallel()
-	v := setup(t, map[string]string{"n.md": "![[pic.png]]"})
-	for _, want := range []string{"attachments/pic.png", "attachments/pic (2).png"} {
-		p, err := v.Attach(t.Context(), "some/folder/pic.png", strings.NewReader(want))
-		if err != nil || p != want || onDiskText(t, v, p) != want {
-			t.Errorf("got %q, %v, want %q", p, err, want)
-		}
-	}
-	if n := read(t, v, "n"); n.Links[0].To != "attachments/pic.png" {
-		t.Errorf("got %+v", n.Links)
-	}
-	_, err := v.Attach(t.Context(), "big.bin", bytes.NewReader(make([]byte, maxFile+1)))
-	want(t, err, sys.CodeTooLarge)
-	if left := files(t, v.dir); len(left) != 3 {
-		t.Errorf("got %d files", len(left))
 	}
 }

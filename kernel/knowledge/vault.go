@@ -25,7 +25,8 @@
 //	search.go    words and their order; text.go: snippets; switch.go: titles, 초성
 //	plan.go      changes of one note; journal.go; move.go: renames with their links
 //	apply.go     changes become files, by the hand in hand.go; redo.go: after a crash
-//	trash.go     what was deleted
+//	trash.go     what was deleted; attach.go: files that notes show
+//	embed.go     the part of a file that a link shows; blocks.go: what it can name
 //	watch.go     changes from outside
 package knowledge
 

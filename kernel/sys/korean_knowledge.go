@@ -104,6 +104,17 @@ func koreanKnowledge() [][2]string {
 		{"The history of the notes still holds what they said.", "노트 이력에는 내용이 남아 있습니다."},
 		{"The undo of agents' runs holds it for up to %d days.", "에이전트 실행의 되돌리기가 최대 %d일 동안 보관합니다."},
 		{"Backups that were made before may hold it too.", "이전에 만든 백업에도 남아 있을 수 있습니다."},
+		{"%s is empty. Nothing was added.", "%s은(는) 비어 있습니다. 아무것도 더하지 않았습니다."},
+		{"Look at the file in the program that made it.", "파일을 만든 프로그램에서 확인하세요."},
+		{"Write it like ![[name]].", "![[이름]]처럼 적으세요."},
+		{"Attach %s to the notes", "지식에 %s 첨부"},
+		{"Agents attach only what they hand over themselves. Nothing was added.", "에이전트는 직접 건네는 내용만 첨부할 수 있습니다. 아무것도 더하지 않았습니다."},
+		{"%s was not attached: agents read the notes, and never this, because that %s.", "%s을(를) 첨부하지 않았습니다. 노트는 에이전트가 읽지만 이 파일은 읽지 않습니다. 이유: %s."},
+		{"Keep it where it is.", "있던 곳에 그대로 두세요."},
+		{"Name a block of %s", "%s의 블록에 이름 붙이기"},
+		{"%q is no link to a file of the vault.", "%q은(는) 지식 폴더의 파일로 가는 링크가 아닙니다."},
+		{"No block begins at line %d of %s any more. Nothing was changed.", "%[2]s의 %[1]d번째 줄에서 시작하는 블록이 이제 없습니다. 아무것도 바꾸지 않았습니다."},
+		{"Choose the block again: the lines may have moved.", "블록을 다시 고르세요. 줄이 옮겨졌을 수 있습니다."},
 		{"Put a smaller file here, and keep the large one elsewhere.", "더 작은 파일을 넣고, 큰 파일은 다른 곳에 두세요."},
 	}
 }

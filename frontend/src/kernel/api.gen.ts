@@ -1002,6 +1002,16 @@ export interface FileEffect {
   encoding: string;
 }
 
+/** FileInfo says what a file of the vault is. */
+export interface FileInfo {
+  path: string;
+  /** bytes */
+  size: number;
+  modified: string;
+  /** of a picture that a page can show; "" for all else */
+  mime?: string;
+}
+
 /**
  * FileText is a part of a text file, as UTF-8 with LF at the ends of lines and
  * with secrets masked.
@@ -3457,6 +3467,25 @@ export interface UndoState {
   redo: number;
 }
 
+/** VaultAnchor is the id of a block. */
+export interface VaultAnchor {
+  /** without ^ */
+  id: string;
+  change: VaultChange;
+}
+
+/** VaultAttach is a file for the vault: one of Path, Upload and Data says which. */
+export interface VaultAttach {
+  /** as it is to be called; the path's last part by default */
+  name?: string;
+  /** of a file of this machine, absolute or below ~; only for a person */
+  path?: string;
+  /** a file that came in parts, see [KnowledgeAPI.AttachPart] */
+  upload?: string;
+  /** all of a small one */
+  data?: string;
+}
+
 /** Backlink is a place that links to a note, or names it. */
 export interface VaultBacklink {
   path: string;
@@ -3465,6 +3494,23 @@ export interface VaultBacklink {
   line: number;
   /** the line, of at most about 200 bytes */
   text: string;
+}
+
+/**
+ * Block is a paragraph, an item of a list, a quote, a table or a piece of code:
+ * what a link can name by ^id.
+ */
+export interface VaultBlock {
+  /** from 1 */
+  line: number;
+  /** its last line */
+  end: number;
+  /** how it begins, at most about 120 bytes */
+  text: string;
+  /** without ^; "" for none yet */
+  id?: string;
+  /** its id stands on a line of its own below it */
+  apart?: boolean;
 }
 
 /** VaultChange says what became of notes. */
@@ -3507,6 +3553,30 @@ export interface VaultEdge {
   to: number;
 }
 
+/** Embedded is what a link in a note leads to, as it is shown in that note. */
+export interface VaultEmbed {
+  /** as the link was read */
+  target: string;
+  fragment?: string;
+  alias?: string;
+  /** "note", "image" or "file"; "" when it leads nowhere */
+  kind: string;
+  /** "file", "heading" or "block": what is not there */
+  missing?: string;
+  path: string;
+  /** bytes */
+  size: number;
+  modified: string;
+  /** of a picture that a page can show; "" for all else */
+  mime?: string;
+  /** where the part of a note begins, from 1 */
+  line?: number;
+  /** of the part, without ids of blocks */
+  text?: string;
+  /** it is longer */
+  cut?: boolean;
+}
+
 /** Entry is a folder, a note or another file. */
 export interface VaultEntry {
   path: string;
@@ -3521,6 +3591,19 @@ export interface VaultEntry {
   modified?: string;
   /** a note over 16 MB: neither read nor searched */
   large?: boolean;
+}
+
+/** VaultFile is a file of the vault, and a part of its bytes. */
+export interface VaultFile {
+  path: string;
+  /** bytes */
+  size: number;
+  modified: string;
+  /** of a picture that a page can show; "" for all else */
+  mime?: string;
+  /** where it lies on this machine */
+  disk: string;
+  data?: string;
 }
 
 /** VaultForgotten says what became of files of the trash that were deleted for good. */
@@ -3629,6 +3712,17 @@ export interface VaultNode {
   /** that lead to it, from other notes */
   links: number;
   missing?: boolean;
+}
+
+/** Places are what a link can name of a note. */
+export interface VaultPlaces {
+  /** "" for a text that was given */
+  path: string;
+  hash: string;
+  headings: Heading[];
+  blocks: VaultBlock[];
+  /** an id that no block has */
+  free: string;
 }
 
 /** VaultRemoved says what became of a folder. */
@@ -4530,6 +4624,37 @@ export interface KnowledgeAPI {
    */
   journal(date: string, text: string): Promise<VaultChange>;
   /**
+   * Attach adds a file to attachments/, under a name that no other file of the vault
+   * has: a note shows it as ![[name]]. Nothing is overwritten. At most 50 MB.
+   */
+  attach(in_: VaultAttach): Promise<VaultChange>;
+  /**
+   * AttachPart takes a part of a file for [KnowledgeAPI.Attach], at most 4 MB, that
+   * begins at offset, and returns its id. Parts come in order; the first has the id "".
+   */
+  attachPart(id: string, name: string, size: number, offset: number, data: string): Promise<string>;
+  /**
+   * File returns what a file of the vault is, by its content, and at most 4 MB of
+   * its bytes from offset on; n is how many are asked for.
+   */
+  file(path: string, offset: number, n: number): Promise<VaultFile>;
+  /**
+   * Embed returns what a link in the note at from shows there; link is its source,
+   * like ![[Name#Heading]] or ![text](name.png).
+   */
+  embed(from: string, link: string): Promise<VaultEmbed>;
+  /**
+   * Places returns what a link can name of the note that [[name]] in the note at
+   * from leads to: its headings and blocks; with name "", of the given text.
+   */
+  places(from: string, name: string, text: string): Promise<VaultPlaces>;
+  /**
+   * Anchor gives the block of a note that begins at a line an id, by which a link
+   * names it; one that is there stays. line counts from 1; base is the hash of the
+   * note in which it was seen, or "".
+   */
+  anchor(path: string, line: number, base: string): Promise<VaultAnchor>;
+  /**
    * Compare says how a note differs from a text that was read of it before, and which
    * agents changed it since.
    */
@@ -4970,6 +5095,12 @@ export function makeKernel(t: Transport): Kernel {
       toggle: (path, line, base) => t.call('knowledge.toggle', [path, line, base]) as Promise<VaultChange>,
       addTask: (path, text) => t.call('knowledge.addTask', [path, text]) as Promise<VaultChange>,
       journal: (date, text) => t.call('knowledge.journal', [date, text]) as Promise<VaultChange>,
+      attach: (in_) => t.call('knowledge.attach', [in_]) as Promise<VaultChange>,
+      attachPart: (id, name, size, offset, data) => t.call('knowledge.attachPart', [id, name, size, offset, data]) as Promise<string>,
+      file: (path, offset, n) => t.call('knowledge.file', [path, offset, n]) as Promise<VaultFile>,
+      embed: (from, link) => t.call('knowledge.embed', [from, link]) as Promise<VaultEmbed>,
+      places: (from, name, text) => t.call('knowledge.places', [from, name, text]) as Promise<VaultPlaces>,
+      anchor: (path, line, base) => t.call('knowledge.anchor', [path, line, base]) as Promise<VaultAnchor>,
       compare: (path, text) => t.call('knowledge.compare', [path, text]) as Promise<VaultCompared>,
       history: (name) => t.call('knowledge.history', [name]) as Promise<VaultHistory>,
       version: (name, id) => t.call('knowledge.version', [name, id]) as Promise<VaultText>,

@@ -1,4 +1,5 @@
 // What the desktop's window does for the page beside the kernel. In a browser none of it is there.
+import { bytesOf } from './handed';
 import { failureOf } from './transport';
 import { inWindow } from './wails';
 
@@ -52,8 +53,7 @@ export async function showInFolder(path: string): Promise<void> {
 export async function clipboardPicture(): Promise<File | undefined> {
 	const data = (await call('ClipboardPicture', [])) as string | undefined;
 	if (!data) return undefined;
-	const bytes = Uint8Array.from(atob(data), (c) => c.charCodeAt(0));
-	return new File([bytes], 'clipboard.png', { type: 'image/png' });
+	return new File([bytesOf(data)], 'clipboard.png', { type: 'image/png' });
 }
 
 /**
@@ -65,15 +65,16 @@ export function holdsFiles(data: DataTransfer | null): boolean {
 	return types.includes('Files') || (inWindow() && types.includes('text/uri-list'));
 }
 
-type Dropped = (paths: string[]) => void;
+/** Dropped takes the paths of files that were dropped at a place of the window, or returns false. */
+type Dropped = (paths: string[], x: number, y: number) => boolean | void;
 let takers: Dropped[] | undefined;
 
-/** ondropped calls fn with the paths of files that are dropped on the window, until another one or the returned function. */
+/** ondropped calls fn with files that are dropped on the window, unless a later one takes them, until the returned function. */
 export function ondropped(fn: Dropped): () => void {
 	if (!takers) {
 		takers = [];
 		// It can be registered once only, and Windows tells no paths without it.
-		page.runtime?.OnFileDrop?.((_x, _y, paths) => takers?.at(-1)?.(paths), false);
+		page.runtime?.OnFileDrop?.((x, y, paths) => void takers?.findLast((t) => t(paths, x, y) !== false), false);
 	}
 	takers.push(fn);
 	return () => (takers = takers?.filter((t) => t !== fn));

@@ -1,9 +1,9 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { blocks, tabbed } from './markdown';
 
 const html = (text: string) =>
 	blocks(text)
-		.map((b) => ('html' in b ? b.html : b.code))
+		.map((b) => ('html' in b ? b.html : 'code' in b ? b.code : ''))
 		.join('');
 
 it.each([
@@ -67,4 +67,32 @@ it('gives the cells of a table as they are shown, for a spreadsheet', () => {
 		],
 	});
 	expect(tabbed((block as { rows: string[][] }).rows)).toBe('File\tSize\na.txt\t4\nb | c\t"""5"""');
+});
+
+describe('a note', () => {
+	const note = (text: string) => blocks(text, [], true);
+	const html = (text: string) =>
+		note(text)
+			.map((b) => ('html' in b ? b.html : ''))
+			.join('');
+
+	it('has its embeds as blocks of their own, and the web only as links', () => {
+		expect(note('![[a|300]]\n\n![x](b.png)\n\nwords ![[c]]').map((b) => ('embed' in b ? b.embed : ''))).toEqual([
+			'![[a|300]]',
+			'![x](b.png)',
+			'',
+		]);
+		const far = html('![x](https://a.b/c.png)\n\n![y](data:image/png;base64,AA)');
+		expect(far).toContain('data-link="https://a.b/c.png"');
+		expect(far).not.toContain('<img');
+	});
+
+	it('has links to other notes, which stay text elsewhere', () => {
+		expect(html('See [[a#b|that]] and [c](d.md).')).toMatch(
+			/data-note="\[\[a#b\|that\]\]">that<.*data-note="\[c\]\(d\.md\)">c</,
+		);
+		document.body.innerHTML = html('[[a"><img src=x onerror=alert(1)>]]');
+		expect(document.querySelectorAll('img, [onerror]')).toHaveLength(0);
+		expect(blocks('See [[a]].').map((b) => ('html' in b ? b.html : ''))).toEqual(['See [[a]].\n']);
+	});
 });

@@ -1,4 +1,5 @@
 import type { Attachment, AttachInput, Kernel } from '../../kernel/api.gen';
+import { inParts } from '../../kernel/handed';
 import type { Kept } from '../../kernel/kept.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
 
@@ -10,9 +11,6 @@ export const MOST_TYPED = 1 << 16;
 
 /** The largest text that can be attached, in bytes: what the kernel takes. */
 export const MOST_TEXT = 1 << 20;
-
-/** How much of a file is sent at once, in bytes. */
-const PART = 1 << 20;
 
 /** Chip is one thing beside the message that is written, from the moment on that it was chosen. */
 export interface Chip {
@@ -136,11 +134,10 @@ export class Attachments {
 		try {
 			let got = await this.#kernel.state.attach({ name: f.name, size: f.size });
 			id = got.id;
-			for (let at = 0; at < f.size; at += PART) {
-				const part = f.slice(at, at + PART);
-				got = await this.#kernel.state.attachPart(got.id, at, await base64(part));
-				if (!this.#change(key, { sent: at + part.size })) break;
-			}
+			await inParts(f, async (at, data, size) => {
+				got = await this.#kernel.state.attachPart(got.id, at, data);
+				return this.#change(key, { sent: at + size });
+			});
 			this.#arrive(key, got);
 		} catch (e) {
 			if (id) void this.#drop(id);
@@ -186,21 +183,4 @@ export class Attachments {
 		const all = mine.length > 0 ? { ...others, [this.#session]: mine } : others;
 		this.#kept.set('attached', Object.keys(all).length > 0 ? JSON.stringify(all) : '');
 	}
-}
-
-/** base64 rejects with a DOMException when the file cannot be read. */
-function base64(part: Blob): Promise<string> {
-	return new Promise((resolve, reject) => {
-		const reader = new FileReader();
-		reader.onload = () => resolve(String(reader.result).split(',', 2)[1] ?? '');
-		reader.onerror = () => reject(reader.error ?? new DOMException('unreadable'));
-		reader.readAsDataURL(part);
-	});
-}
-
-/** pastedFiles returns the files that a paste brings. Office programs put a picture of their text beside it: that is text. */
-export function pastedFiles(data: DataTransfer | null): File[] {
-	const files = [...(data?.files ?? [])];
-	const drawn = files.every((f) => f.type.startsWith('image/') && f.name === 'image.png');
-	return drawn && data?.getData('text/plain') ? [] : files;
 }

@@ -2,10 +2,11 @@ import { cleanup, fireEvent, render, screen, waitFor } from '@testing-library/sv
 import { flushSync } from 'svelte';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { makeKernel } from '../../kernel/api.gen';
+import { pastedFiles } from '../../kernel/handed';
 import { FakeTransport } from '../../kernel/fake/transport';
 import { Live } from '../../kernel/live.svelte';
 import { i18n } from '../../ui/i18n/index.svelte';
-import { LONG, pastedFiles } from './attach.svelte';
+import { LONG } from './attach.svelte';
 import AttachChips from './AttachChips.svelte';
 import { Composer } from './composer.svelte';
 

@@ -1,23 +1,21 @@
-import {
-	autocompletion,
-	completionKeymap,
-	type CompletionContext,
-	type CompletionResult,
-} from '@codemirror/autocomplete';
+import { autocompletion, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyField, historyKeymap } from '@codemirror/commands';
 import { bracketMatching, indentUnit } from '@codemirror/language';
 import { markdown, markdownLanguage } from '@codemirror/lang-markdown';
 import { EditorState, Transaction, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, keymap } from '@codemirror/view';
-import type { VaultHit } from '../../kernel/api.gen';
+import { attaching, take, type Taking } from './attaching';
+import { place, tag, wiki, type Names } from './complete';
+import { embedding, type Showing } from './embedding';
+import type { Given } from './files';
 import { linkAt, type Target } from './paths';
 import { bodyOf, folded } from './head';
 import { changesBetween } from './patch';
-import { preview } from './preview';
+import { preview, written } from './preview';
 import { theme } from './theme';
 
 /** Hooks are what the editor asks of the page and tells it. */
-interface Hooks {
+interface Hooks extends Names, Taking {
 	label: string;
 	fixed: boolean;
 	/** task is the name of a checkbox. */
@@ -29,9 +27,7 @@ interface Hooks {
 	onlink: (to: Target, beside: boolean) => void;
 	onsave: () => void;
 	onblur: () => void;
-	names: (words: string) => Promise<VaultHit[]>;
-	linkTo: (path: string) => string;
-	tags: () => string[];
+	showing: Showing;
 }
 
 /** fields are what is kept of an editor between two showings. */
@@ -44,8 +40,10 @@ const left = new Set(['Mod-i', 'Shift-Mod-k', 'Mod-Enter']);
 export class Editor {
 	#view: EditorView;
 	#quiet = false;
+	#hooks: Hooks;
 
 	constructor(parent: HTMLElement, text: string, h: Hooks, memory: unknown) {
+		this.#hooks = h;
 		const extensions = this.#extensions(h);
 		const state = memory
 			? EditorState.fromJSON(memory, { extensions }, fields)
@@ -61,6 +59,8 @@ export class Editor {
 			if (to) h.onlink(to, beside);
 			return to !== undefined;
 		};
+		/** seen is where a link was pressed that shows only its words. */
+		let seen: number | undefined;
 		return [
 			// A carriage return within a note stays what it is.
 			EditorState.lineSeparator.of('\n'),
@@ -73,7 +73,9 @@ export class Editor {
 			markdown({ base: markdownLanguage, completeHTMLTags: false }),
 			preview(h.task),
 			h.head ? folded(h.head) : [],
-			autocompletion({ override: [wiki(h), tag(h)], icons: false }),
+			embedding(h.showing),
+			attaching(h),
+			autocompletion({ override: [wiki(h), place(h), tag(h)], icons: false }),
 			keymap.of([
 				{ key: 'Mod-Enter', run: (view) => follow(view, view.state.selection.main.head, false) },
 				{ key: 'Mod-Alt-Enter', run: (view) => follow(view, view.state.selection.main.head, true) },
@@ -88,12 +90,21 @@ export class Editor {
 			}),
 			EditorView.domEventHandlers({
 				mousedown: (e, view) => {
-					if (e.button !== 0 || !(e.ctrlKey || e.metaKey)) return false;
+					seen = undefined;
+					if (e.button !== 0 || e.shiftKey) return false;
+					if (!(e.ctrlKey || e.metaKey)) {
+						if (!(e.target as HTMLElement).closest('.kn-link')) return false;
+						const at = view.posAtCoords({ x: e.clientX, y: e.clientY });
+						// Where its marks are to be seen, a link is a text that somebody writes.
+						if (at !== null && !written(view).has(view.state.doc.lineAt(at).number)) seen = at;
+						return false;
+					}
 					const pos = view.posAtCoords({ x: e.clientX, y: e.clientY });
 					if (pos === null || !follow(view, pos, e.altKey)) return false;
 					e.preventDefault();
 					return true;
 				},
+				click: (_, view) => seen !== undefined && view.state.selection.main.empty && follow(view, seen, false),
 				blur: () => {
 					h.onblur();
 					return false;
@@ -119,6 +130,13 @@ export class Editor {
 		this.#view.focus();
 	}
 
+	/** drop takes files that were dropped at a place of the window, and returns false when that is not in the text. */
+	drop(given: Given[], x: number, y: number): boolean {
+		if (!this.#view.dom.contains(document.elementFromPoint(x, y))) return false;
+		void take(this.#view, given, this.#view.posAtCoords({ x, y }, false), this.#hooks);
+		return true;
+	}
+
 	/** goTo brings a line onto the screen, from 1. */
 	goTo(line: number): void {
 		const doc = this.#view.state.doc;
@@ -137,39 +155,3 @@ export class Editor {
 		return state.toJSON(fields);
 	}
 }
-
-/** wiki completes [[names]], which the kernel finds, by 초성 too. */
-const wiki =
-	(h: Hooks) =>
-	async (c: CompletionContext): Promise<CompletionResult | null> => {
-		const typed = c.matchBefore(/\[\[[^\]\[|#\n]*$/);
-		if (!typed) return null;
-		const hits = await h.names(typed.text.slice(2)).catch(() => []);
-		if (c.aborted || hits.length === 0) return null;
-		const closed = c.state.sliceDoc(c.pos, c.pos + 2) === ']]';
-		return {
-			from: typed.from + 2,
-			filter: false,
-			options: hits.map((hit) => {
-				const name = h.linkTo(hit.path);
-				const folder = hit.path.split('/').slice(0, -1).join('/');
-				const apply = (view: EditorView, _: unknown, from: number, to: number) =>
-					view.dispatch({
-						changes: { from, to, insert: closed ? name : `${name}]]` },
-						selection: { anchor: from + name.length + 2 },
-						userEvent: 'input.complete',
-					});
-				return { label: name, ...(folder ? { detail: folder } : {}), apply };
-			}),
-		};
-	};
-
-/** tag completes #tags. Alone at the beginning of a line the sign makes a heading. */
-const tag =
-	(h: Hooks) =>
-	(c: CompletionContext): CompletionResult | null => {
-		const typed = c.matchBefore(/(?:\s#[^\s#]*|^#[^\s#]+)$/);
-		if (!typed) return null;
-		const from = typed.from + typed.text.indexOf('#') + 1;
-		return { from, options: h.tags().map((label) => ({ label })), validFor: /^[^\s#]*$/ };
-	};

@@ -7,6 +7,8 @@ export interface Shelf {
 	kernel: Kernel;
 	/** held is a note that is open on a side, or that was left with text that could not be written. */
 	held: (path: string) => OpenNote | undefined;
+	/** file reports whether a path is another file than a note. */
+	file: (path: string) => boolean;
 	/** left takes a note that a side leaves with such text. */
 	left: (note: OpenNote, by: Leaf) => void;
 	/** shown is called when a side shows another note, or none. */
@@ -19,6 +21,8 @@ export interface Shelf {
  */
 export class Leaf {
 	note = $state.raw<OpenNote>();
+	/** file is another file than a note that is shown in the place of one, by its path. */
+	file = $state('');
 	/** broken is why the note that was asked for could not be opened. */
 	broken = $state.raw<{ path: string; failure: Failure }>();
 	opening = $state(false);
@@ -35,6 +39,11 @@ export class Leaf {
 		this.#shelf = shelf;
 	}
 
+	/** path is where lies what is shown, "" for nothing. */
+	get path(): string {
+		return this.note?.path ?? this.file;
+	}
+
 	/** show opens a note by its path or by the name that a link has; line is brought onto the screen. */
 	async show(name: string, line?: number): Promise<boolean> {
 		const turn = ++this.#turn;
@@ -47,8 +56,12 @@ export class Leaf {
 		}
 		this.opening = true;
 		await this.leave();
-		const { held, kernel } = this.#shelf;
+		const { held, file, kernel } = this.#shelf;
 		try {
+			if (file(name)) {
+				if (turn === this.#turn) this.#put(undefined, undefined, name);
+				return turn === this.#turn;
+			}
 			const read = held(name) ? undefined : await kernel.knowledge.read(name);
 			if (turn !== this.#turn) return false;
 			this.#put(held(read?.path ?? name) ?? new OpenNote(kernel, read!), line);
@@ -61,8 +74,9 @@ export class Leaf {
 		}
 	}
 
-	#put(note: OpenNote, line?: number): void {
+	#put(note: OpenNote | undefined, line?: number, file = ''): void {
 		this.broken = undefined;
+		this.file = file;
 		this.backlinks = [];
 		this.line = line;
 		this.note = note;
@@ -88,6 +102,7 @@ export class Leaf {
 	close(): void {
 		this.#turn++;
 		this.note = this.broken = this.line = undefined;
+		this.file = '';
 		this.opening = false;
 		this.#shelf.shown(this);
 	}

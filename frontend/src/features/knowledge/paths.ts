@@ -1,4 +1,4 @@
-import type { Note, VaultEntry } from '../../kernel/api.gen';
+import type { VaultEntry } from '../../kernel/api.gen';
 
 /** Row is one line of the tree as it is drawn. */
 export interface Row {
@@ -103,14 +103,4 @@ function decoded(text: string): string {
 	} catch {
 		return text;
 	}
-}
-
-/** lineOf is the line of a note that a fragment names, from 1. */
-export function lineOf(note: Note, fragment: string): number | undefined {
-	if (fragment.startsWith('^')) {
-		const at = note.text.split('\n').findIndex((l) => l.trimEnd().endsWith(fragment));
-		return at < 0 ? undefined : at + 1;
-	}
-	const name = fragment.split('#').at(-1)!.toLowerCase();
-	return note.headings?.find((h) => h.text.toLowerCase() === name)?.line;
 }

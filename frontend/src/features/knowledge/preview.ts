@@ -97,7 +97,7 @@ const point = Decoration.replace({ widget: new Sign('kn-point') });
 const rule = Decoration.replace({ widget: new Sign('kn-rule') });
 
 /** written are the lines in which somebody writes: their marks are shown. */
-function written(view: EditorView): Set<number> {
+export function written(view: EditorView): Set<number> {
 	const { doc, selection, readOnly } = view.state;
 	const out = new Set<number>();
 	if (!view.hasFocus || readOnly) return out;

@@ -66,10 +66,10 @@ export class Sides {
 	/** split puts the note of now beside itself, and goes there. */
 	async split(): Promise<void> {
 		if (this.two) return;
-		const { note } = this.active;
+		const { path } = this.active;
 		const made = this.beside();
 		this.focus(made);
-		if (note) await made.show(note.path);
+		if (path) await made.show(path);
 		this.wanted = true;
 	}
 
@@ -98,7 +98,7 @@ export class Sides {
 		const focus = get(FOCUS);
 		this.first = Math.max(share.least, Math.min(Number(get(SHARE)) || share.usual, share.most));
 		const one = this.active;
-		if (!one.note && !one.opening) {
+		if (!one.path && !one.opening) {
 			if (first) await one.show(first);
 			// Both may show one note, which the first holds by then.
 			if (second && !this.two) {
@@ -118,8 +118,8 @@ export class Sides {
 		const set = (key: string, value: string) => {
 			if (this.#kept.get(key) !== value) this.#kept.set(key, value);
 		};
-		set(FIRST, first?.note?.path ?? '');
-		set(SECOND, second?.note?.path ?? '');
+		set(FIRST, first?.path ?? '');
+		set(SECOND, second?.path ?? '');
 		set(FOCUS, second && this.active === second ? SECOND : '');
 	}
 }

@@ -54,6 +54,18 @@ export const theme = EditorView.theme({
 	},
 	'.kn-fold button:hover': { background: 'var(--hover)' },
 	'.kn-box': { width: '15px', height: '15px', margin: '0 2px', verticalAlign: '-2px', accentColor: 'var(--accent)' },
+	// Inline, as the editor puts marks of no width beside it, each of which would take a line beside a block.
+	'.kn-embed': {
+		display: 'inline-block',
+		width: '100%',
+		padding: '4px 0',
+		verticalAlign: 'top',
+		lineHeight: '20px',
+		whiteSpace: 'normal',
+		userSelect: 'text',
+	},
+	'.kn-embed.kn-below': { display: 'block', padding: '4px 2px 8px' },
+	'.kn-saving': { padding: '0 6px', borderRadius: 'var(--r1)', background: 'var(--sunken)', color: 'var(--muted)' },
 	'.cm-tooltip': {
 		background: 'var(--raised)',
 		border: '1px solid var(--line)',

@@ -6,7 +6,7 @@ import { Changes } from './changes';
 import { Finder } from './finder.svelte';
 import type { Leaf } from './leaf.svelte';
 import type { OpenNote } from './note.svelte';
-import { above, folderOf, joined, lineOf, nameOf, rowsOf, type Target } from './paths';
+import { above, folderOf, joined, nameOf, rowsOf, type Target } from './paths';
 import { Sides } from './sides.svelte';
 
 const OPEN = 'vault.open';
@@ -51,6 +51,7 @@ export class Vault {
 			{
 				kernel: live.kernel,
 				held: (path) => this.#held(path),
+				file: (path) => this.entries.some((e) => e.path === path && e.kind === 'file'),
 				left: (note, by) => this.#left(note, by),
 				shown: (by) => this.#shown(by),
 			},
@@ -92,7 +93,8 @@ export class Vault {
 	async #begin(): Promise<void> {
 		this.open = new Set(this.live.kept.list(OPEN));
 		await this.load();
-		if (this.loaded) await this.sides.restore((path) => this.notes.some((e) => e.path === path));
+		if (this.loaded)
+			await this.sides.restore((path) => this.entries.some((e) => e.path === path && e.kind !== 'folder'));
 	}
 
 	/** load reads the tree and the tags, once more when it was asked for while it read. */
@@ -156,7 +158,7 @@ export class Vault {
 	}
 
 	#shown(by: Leaf): void {
-		const path = by.note?.path;
+		const { path } = by;
 		if (!path) return;
 		if (this.unsaved.has(path)) this.unsaved = new Map([...this.unsaved].filter(([p]) => p !== path));
 		this.reveal(path);
@@ -177,8 +179,8 @@ export class Vault {
 
 	/** removed takes what is gone off the screen. */
 	removed(path: string): void {
-		const gone = (p: string | undefined) => p === path || p?.startsWith(`${path}/`);
-		for (const s of this.sides.list) if (gone(s.note?.path)) s.close();
+		const gone = (p: string) => p === path || p.startsWith(`${path}/`);
+		for (const s of this.sides.list) if (gone(s.path)) s.close();
 		this.unsaved = new Map([...this.unsaved].filter(([p]) => !gone(p)));
 	}
 
@@ -214,7 +216,9 @@ export class Vault {
 	/** follow goes where a link of the open note leads, on this side or beside it; a note that is missing is made. */
 	async follow(t: Target, beside = false): Promise<boolean> {
 		const here = this.current;
-		if (t.to === '' && here) return this.show(here.path, lineOf(here.note, t.fragment), beside);
+		if (t.to === '' && here) return this.show(here.path, await this.#lineOf(here.path, t.fragment), beside);
+		const known = here?.note.links?.find((l) => l.target === t.to)?.to;
+		if (known && !/\.md$/i.test(known)) return this.show(known, undefined, beside);
 		return this.attempt(async () => {
 			const found = await this.#resolve(t.to, here);
 			if (!found) {
@@ -223,8 +227,14 @@ export class Vault {
 				this.live.note(i18n.t.knowledge.made(nameOf(t.to)));
 				return;
 			}
-			await this.show(found.path, t.fragment ? lineOf(found, t.fragment) : undefined, beside);
+			await this.show(found.path, t.fragment ? await this.#lineOf(found.path, t.fragment) : undefined, beside);
 		});
+	}
+
+	/** lineOf is the line of a note at which the part of it begins that a link names. */
+	async #lineOf(path: string, fragment: string): Promise<number | undefined> {
+		const part = await this.live.kernel.knowledge.embed(path, `![[#${fragment}]]`).catch(() => undefined);
+		return part?.missing ? undefined : part?.line;
 	}
 
 	/** resolve finds the note of a link: as the kernel did when it read the note, then by its name. */

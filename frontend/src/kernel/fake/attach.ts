@@ -5,7 +5,8 @@ import { id, makeMessage, makeRun, makeSession, makeStep, type Speech, type Worl
 const no = (code: string, message: string, hint = '') => new Failure({ code, message, hint } as KernelError);
 
 /** A picture of the sea. */
-const SEA = `<svg xmlns="http://www.w3.org/2000/svg" width="2048" height="1536"><rect width="2048" height="900" fill="#9cc7dd"/>
+/** SEA is a picture. */
+export const SEA = `<svg xmlns="http://www.w3.org/2000/svg" width="2048" height="1536"><rect width="2048" height="900" fill="#9cc7dd"/>
 <rect y="900" width="2048" height="636" fill="#2f6f8f"/><circle cx="1500" cy="420" r="150" fill="#fdf3c7"/></svg>`;
 
 /** Desk keeps what is attached, as the kernel would; names say what a file is. */

@@ -21,6 +21,7 @@ import { FakeFiles } from './storage';
 import { plant } from './tree';
 import { FakeUndo } from './undo';
 import { FakeVault } from './vault';
+import { embeddedScene } from './vaultfiles';
 
 const copy = <T>(v: T): T => (v === undefined ? v : (JSON.parse(JSON.stringify(v)) as T));
 
@@ -99,6 +100,7 @@ export class FakeTransport implements Transport, Core {
 		fake.#machine.bare = scene === 'bare';
 		fake.vault.rival = scene === 'clash';
 		fake.vault.busy = scene === 'edited';
+		if (scene === 'embedded') embeddedScene(fake.world, fake.vault.files, speech === 'ko');
 		const theme = q.get('theme');
 		if (theme) fake.world.config.values.theme = theme;
 		setScene(fake.world, fake.desk, scene, speech);

@@ -17,6 +17,7 @@ import { FakeEdits } from './edits';
 import { FakePast } from './past';
 import { folderCalls, moveFolder } from './vault-folders';
 import { no, type Core } from './core';
+import { FakeFiles } from './vaultfiles';
 import { iso } from './data';
 import { day } from './data/notes';
 
@@ -59,9 +60,20 @@ export class FakeVault {
 	#edits = new FakeEdits();
 	/** empty are the folders that were made, which may hold nothing. */
 	#empty = new Set<string>();
+	/** files are those beside the notes. */
+	files: FakeFiles;
 
 	constructor(core: Core) {
 		this.#core = core;
+		this.files = new FakeFiles({
+			note: (name) => (this.#resolve(name) ? this.#read(name) : undefined),
+			put: (path, text) => this.#put(path, text),
+			change: (path) => {
+				core.emit('vault', [path]);
+				return this.#change(path, hashOf(path));
+			},
+		});
+		Object.assign(this.calls, this.files.calls);
 	}
 
 	get #notes(): Record<string, string> {
@@ -125,6 +137,7 @@ export class FakeVault {
 		'knowledge.restore': (id: string) => {
 			const x = this.#past.take([id])[0];
 			if (!x) throw no('not_found', 'That file is not in the trash any more. Nothing was changed.');
+			if (!/\.md$/.test(x.path)) return this.files.put(x.path, x.text);
 			return this.#put(x.path, x.text);
 		},
 		'knowledge.forget': (ids: string[]) => ({
@@ -146,6 +159,8 @@ export class FakeVault {
 			return this.#put(at, `${this.#notes[at] ?? ''}${text}\n`);
 		},
 		'knowledge.delete': (path: string, base: string) => {
+			const file = this.files.take(path);
+			if (file) return { ...this.#change(path, ''), trash: this.#past.put(path, file) };
 			const was = this.#notes[path];
 			if (was === undefined) throw no('not_found', `There is no note ${path}.`);
 			if (base && base !== hashOf(was)) throw this.#stale(path);
@@ -190,13 +205,17 @@ export class FakeVault {
 	#tree(): VaultEntry[] {
 		const out = new Map<string, VaultEntry>();
 		for (const path of this.#empty) out.set(path, { path, name: path.split('/').at(-1)!, kind: 'folder' });
-		for (const [path, text] of Object.entries(this.#notes)) {
+		const files = this.files.entries();
+		for (const [path, text] of [...Object.entries(this.#notes), ...files.map((f) => [f.path, ''] as const)]) {
 			const parts = path.split('/');
 			for (let i = 1; i < parts.length; i++) {
 				const dir = parts.slice(0, i).join('/');
 				out.set(dir, { path: dir, name: parts[i - 1]!, kind: 'folder' });
 			}
-			out.set(path, { path, name: stem(path), kind: 'note', title: stem(path), size: bytes(text), modified: iso() });
+			const file = files.find((f) => f.path === path);
+			if (file) out.set(path, file);
+			else
+				out.set(path, { path, name: stem(path), kind: 'note', title: stem(path), size: bytes(text), modified: iso() });
 		}
 		return [...out.values()];
 	}
@@ -209,7 +228,7 @@ export class FakeVault {
 	#links(text: string): Link[] {
 		return text.split('\n').flatMap((line, i) =>
 			[...line.matchAll(/\[\[([^\]|#]+)(?:#([^\]|]+))?(?:\|([^\]]+))?\]\]/g)].map((m) => {
-				const to = this.#resolve(m[1]!);
+				const to = this.#resolve(m[1]!) ?? this.files.find(m[1]!);
 				return { target: m[1]!, line: i + 1, to: to ?? '', ...(m[3] ? { alias: m[3] } : {}) };
 			}),
 		);

@@ -9,6 +9,7 @@ import { inbox } from './inbox.en';
 import { care } from './care.en';
 import { knowledge } from './knowledge.en';
 import { notebook } from './notebook.en';
+import { vaultfiles } from './vaultfiles.en';
 import { access } from './access.en';
 import { grants } from './grants.en';
 import { vault } from './keys.en';
@@ -45,6 +46,7 @@ export const en = {
 	...care,
 	...knowledge,
 	...notebook,
+	...vaultfiles,
 	...access,
 	...grants,
 	vault,

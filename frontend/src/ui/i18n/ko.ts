@@ -10,6 +10,7 @@ import { inbox } from './inbox.ko';
 import { care } from './care.ko';
 import { knowledge } from './knowledge.ko';
 import { notebook } from './notebook.ko';
+import { vaultfiles } from './vaultfiles.ko';
 import { access } from './access.ko';
 import { grants } from './grants.ko';
 import { vault } from './keys.ko';
@@ -39,6 +40,7 @@ export const ko: Dictionary = {
 	...care,
 	...knowledge,
 	...notebook,
+	...vaultfiles,
 	...access,
 	...grants,
 	vault,

@@ -1,0 +1,28 @@
+/** vaultfiles holds the words of the files beside notes, and of what a note shows of others. */
+export const vaultfiles = {
+	vaultfiles: {
+		pasted: (stamp: string) => `Pasted image ${stamp}`,
+		saving: (name: string) => `Saving ${name}`,
+		unreadable: (name: string) => `${name} could not be read, so nothing was added to the note.`,
+		left: (link: string) => `${link} is saved, but its place in the note is gone, so the link was not added.`,
+		loading: 'Reading',
+		failed: (link: string) => `${link} could not be shown`,
+		missing: (name: string) => `${name} does not exist`,
+		make: 'Click to make it',
+		noPart: (name: string, part: string) => `${name} has no part called “${part}”`,
+		itself: (name: string) => `${name} is shown above already`,
+		deep: (name: string) => `${name}, not shown here`,
+		empty: 'It is empty.',
+		more: 'It goes on in the note.',
+		edit: (name: string) => `Picture ${name}. Click to edit the link`,
+		open: (name: string) => `Open ${name}`,
+		elsewhere: 'Open in another program',
+		download: 'Download',
+		delete: 'Delete',
+		deleteTitle: 'Delete this file?',
+		picture: 'Picture',
+		file: 'File',
+		facts: (kind: string, size: string, when: string) => `${kind}, ${size}, changed ${when}`,
+		tooLarge: 'It is too large to be shown here.',
+	},
+};
