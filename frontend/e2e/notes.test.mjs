@@ -117,7 +117,8 @@ for (const [language, t] of Object.entries(languages)) {
 			await until('the note is renamed', () => existsSync(vault(`News/${t.renamed}.md`)));
 			await until('the link follows', () => text('index.md').includes(`[[${t.renamed}]]`));
 			assert.equal(existsSync(vault(`News/${t.note}.md`)), false);
-			await page.getByRole('dialog').waitFor({ state: 'hidden' }); // until then keys belong to it
+			// The disk knows of it before the page does, whose keys the dialog takes until then.
+			await page.getByRole('dialog').waitFor({ state: 'hidden' });
 		});
 
 		it('what an agent saved is undone as what it does to other files', async () => {
