@@ -254,13 +254,10 @@ describe('files in notes, on the real kernel', { skip }, () => {
 		await end(page);
 		await hand(page, 'paste', picture());
 		await page.keyboard.press('Control+Home');
-		const [name] = await (async () => {
-			await until(
-				'the file is there',
-				() => existsSync(vault('attachments')) && readdirSync(vault('attachments')).length,
-			);
-			return readdirSync(vault('attachments'));
-		})();
+		// A file that is being written has a hidden name until it is whole.
+		const there = () => readdirSync(vault('attachments')).filter((n) => !n.startsWith('.'));
+		await until('the file is there', () => existsSync(vault('attachments')) && there().length > 0);
+		const [name] = there();
 		assert.match(name, /^Pasted image \d{14}\.png$/);
 		assert.deepEqual(readFileSync(vault('attachments', name)), png(40, 30));
 		await shown(page, name);

@@ -68,8 +68,8 @@ export interface Stage {
 	remember: () => void;
 	audit: () => void;
 	knowledge: () => void;
-	/** note opens a note, beside the one that is open too; none makes a new one. */
-	note: (path?: string, beside?: boolean) => void;
+	/** note opens a note; none makes a new one. */
+	note: (path?: string) => void;
 	journal: () => void;
 	/** notes shows something of all notes. */
 	notes: (what: 'trash' | 'graph' | 'check' | 'import') => void;

@@ -30,6 +30,37 @@ const file = (name: string, content = 'text') => new File([content], name);
 const settled = (c: Composer) => vi.waitFor(() => expect(c.attachments.busy).toBe(false));
 const calls = (fake: FakeTransport, method: string) => fake.calls.filter((c) => c.method === method);
 
+describe('a question about a note', () => {
+	const note = 'Broken head.md';
+
+	it('begins a conversation with the note, and leaves what is written alone', async () => {
+		const { fake, live, composer, all } = await setup();
+		composer.write('A draft');
+		const sent = await composer.ask(note, 'What is wrong?');
+		expect(live.sessions.get(sent!.session_id)).toBeDefined();
+		const [submit] = calls(fake, 'agents.submit').map((c) => c.args[0] as { text: string; attachments: string[] });
+		expect([submit!.text, fake.desk.of(submit!.attachments)[0]!.vault]).toEqual(['What is wrong?', note]);
+		expect([composer.text, all.empty]).toEqual(['A draft', true]);
+	});
+
+	it('waits beside what is written while the folder is not trusted, and goes out then', async () => {
+		const { fake, composer, all } = await setup();
+		fake.world.trust = {};
+		composer.write('A draft');
+		expect(await composer.ask(note, 'What is wrong?')).toBeUndefined();
+		expect([composer.wanted, composer.text, all.ready[0]?.vault]).toEqual([true, 'A draft\n\nWhat is wrong?', note]);
+		await composer.trust('trusted');
+		expect(await composer.send()).toBeDefined();
+		expect(all.empty).toBe(true);
+	});
+
+	it('says why a note cannot go along, and sends nothing', async () => {
+		const { fake, composer } = await setup();
+		expect(await composer.ask('gone.md', 'Well?')).toBeUndefined();
+		expect([composer.failure?.code, calls(fake, 'agents.submit').length]).toEqual(['not_found', 0]);
+	});
+});
+
 describe('attachments of the composer', () => {
 	it('go to the kernel in parts, in order, and out with the message', async () => {
 		const { fake, composer, all } = await setup();

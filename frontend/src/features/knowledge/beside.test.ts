@@ -196,9 +196,13 @@ describe('the pieces that make one text of another', () => {
 		const old = 'one\ntwo\nthree\nfour\n';
 		const changes = changesBetween(old, 'ONE\ntwo\nthree\nFOUR\nfive\n');
 		expect(changes).toEqual([
-			{ from: 0, to: 4, insert: 'ONE\n' },
-			{ from: 14, to: 19, insert: 'FOUR\nfive\n' },
+			{ from: 0, to: 3, insert: 'ONE' },
+			{ from: 14, to: 18, insert: 'FOUR\nfive' },
 		]);
+	});
+
+	it('begin behind the last line when something is added to a text without a line end', () => {
+		expect(changesBetween('one\nmine', 'one\nmine\ntheirs\n')).toEqual([{ from: 8, to: 8, insert: '\ntheirs\n' }]);
 	});
 
 	it('make just that text, whatever the two are', () => {

@@ -84,7 +84,8 @@ export class Editor {
 				...historyKeymap,
 				...defaultKeymap.filter((k) => !left.has(k.key ?? '')),
 			]),
-			EditorView.contentAttributes.of({ 'aria-label': h.label, spellcheck: 'false' }),
+			// Without tabindex axe takes a long text for a region that no key reaches.
+			EditorView.contentAttributes.of({ 'aria-label': h.label, spellcheck: 'false', tabindex: '0' }),
 			EditorView.updateListener.of((u) => {
 				if (u.docChanged && !this.#quiet) h.ontext(u.state.doc.toString());
 			}),

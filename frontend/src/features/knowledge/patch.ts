@@ -8,7 +8,7 @@ export interface Change {
 /** How many lines may differ for each piece to be found; above, one piece replaces all between the first and the last. */
 const MOST = 2000;
 
-/** changesBetween are the pieces, whole lines each, that make one text of another: what stands between them is left alone. */
+/** changesBetween are the pieces that make one text of another. What stands between them is left alone, and so is a cursor there. */
 export function changesBetween(old: string, text: string): Change[] {
 	if (old === text) return [];
 	const a = lines(old);
@@ -22,11 +22,21 @@ export function changesBetween(old: string, text: string): Change[] {
 	let at = a.slice(0, head).join('').length;
 	const out: Change[] = [];
 	for (const [gone, come, same] of pieces(left, right)) {
-		const to = at + gone.join('').length;
-		if (to > at || come.length > 0) out.push({ from: at, to, insert: come.join('') });
-		at = to + same.join('').length;
+		const change = trimmed(at, gone.join(''), come.join(''));
+		if (change.to > change.from || change.insert) out.push(change);
+		at += gone.join('').length + same.join('').length;
 	}
 	return out;
+}
+
+/** trimmed is a piece without what is the same at its ends. */
+function trimmed(at: number, gone: string, come: string): Change {
+	const least = Math.min(gone.length, come.length);
+	let head = 0;
+	while (head < least && gone[head] === come[head]) head++;
+	let tail = 0;
+	while (tail < least - head && gone.at(-1 - tail) === come.at(-1 - tail)) tail++;
+	return { from: at + head, to: at + gone.length - tail, insert: come.slice(head, come.length - tail) };
 }
 
 /** lines are those of a text, each with its end. */

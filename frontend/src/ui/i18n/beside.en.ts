@@ -47,7 +47,6 @@ export const beside = {
 				? 'No note lies in it.'
 				: `${n(notes, 'note', 'notes')} in it ${notes === 1 ? 'goes' : 'go'} into the trash. Links to them stay and lead nowhere.`,
 		actions: (name: string) => `Actions for ${name}`,
-		top: 'The top',
 		keys: {
 			split: 'Second note beside, or close it',
 			next: 'To the other side',

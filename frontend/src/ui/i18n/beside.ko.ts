@@ -47,7 +47,6 @@ export const beside: typeof en = {
 				? '안에 노트가 없습니다.'
 				: `안에 있는 노트 ${f(notes)}개가 휴지통으로 갑니다. 그 노트로 가는 링크는 남지만 이어지지 않습니다.`,
 		actions: (name) => `${name} 동작`,
-		top: '맨 위',
 		keys: {
 			split: '나란히 보기, 다시 누르면 닫기',
 			next: '다른 쪽으로 이동',
