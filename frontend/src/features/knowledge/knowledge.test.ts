@@ -5,7 +5,7 @@ import { FakeTransport } from '../../kernel/fake/transport';
 import { Live } from '../../kernel/live.svelte';
 import { i18n } from '../../ui/i18n/index.svelte';
 import { placed } from './graph';
-import { joined, linkAt, pieces, rowsOf } from './paths';
+import { insideOf, joined, linkAt, pieces, rowsOf } from './paths';
 import { Vault } from './vault.svelte';
 
 const LETTER = 'projects/old/Letter.md';
@@ -45,6 +45,22 @@ describe('the tree', () => {
 		await again.begin();
 		expect(again.current?.path).toBe(LETTER);
 		expect([...again.open].sort()).toEqual(['projects', 'projects/old']);
+	});
+
+	it('reads what an event names alone, and everything when something is gone', async () => {
+		const trees = () => transport.calls.filter((c) => c.method === 'knowledge.tree').length;
+		const sizeOf = (path: string) => vault.entries.find((e) => e.path === path)?.size;
+		const [before, old] = [trees(), sizeOf(LETTER)];
+		const note = await open(LETTER);
+		note.type('A longer letter than it was before, by far.');
+		expect(await note.save()).toBe(true);
+		await vi.waitFor(() => expect(sizeOf(LETTER)).not.toBe(old));
+		await live.kernel.knowledge.write({ path: 'projects/New.md', text: 'New', base: '' });
+		await vi.waitFor(() => expect(sizeOf('projects/New.md')).toBeGreaterThan(0));
+		expect(trees()).toBe(before);
+		await live.kernel.knowledge.delete('projects/New.md', '');
+		await vi.waitFor(() => expect(sizeOf('projects/New.md')).toBeUndefined());
+		expect(trees()).toBeGreaterThan(before);
 	});
 
 	it('says why it could not be read, and reads it again', async () => {
@@ -291,7 +307,7 @@ it('makes a path of a folder and a name, and lines of five thousand notes', () =
 	expect(joined(' a / b', 'c/d.md')).toBe('a/b/c/d.md');
 	const many = Array.from({ length: 5000 }, (_, i) => ({ path: `n${i}.md`, name: `n${i}`, kind: 'note' }));
 	expect(
-		rowsOf(many, new Set())
+		rowsOf(insideOf(many), new Set())
 			.map((r) => r.entry.name)
 			.slice(0, 3),
 	).toEqual(['n0', 'n1', 'n2']);

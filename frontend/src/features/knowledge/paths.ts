@@ -14,7 +14,7 @@ const order = new Intl.Collator(undefined, { numeric: true });
 export const nameOf = (path: string): string => path.split('/').at(-1)!.replace(/\.md$/i, '');
 
 /** folderOf is the folder that a path lies in, "" at the top. */
-export const folderOf = (path: string): string => path.split('/').slice(0, -1).join('/');
+export const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
 
 /** joined is a path of a folder and a name, with .md. */
 export function joined(folder: string, name: string): string {
@@ -34,20 +34,32 @@ export function above(path: string): string[] {
 	return parts.map((_, i) => parts.slice(0, i + 1).join('/'));
 }
 
-/** rowsOf are the lines of the tree: folders before notes, and only what lies in open folders. */
-export function rowsOf(entries: VaultEntry[], open: ReadonlySet<string>): Row[] {
-	const inside = new Map<string, VaultEntry[]>();
+/** Inside is what each folder holds, the top under "". */
+export type Inside = Map<string, { entries: VaultEntry[]; sorted: boolean }>;
+
+/** insideOf sorts entries into their folders. */
+export function insideOf(entries: VaultEntry[]): Inside {
+	const out: Inside = new Map();
 	for (const e of entries) {
-		const list = inside.get(folderOf(e.path));
-		if (list) list.push(e);
-		else inside.set(folderOf(e.path), [e]);
+		const folder = folderOf(e.path);
+		const list = out.get(folder);
+		if (list) list.entries.push(e);
+		else out.set(folder, { entries: [e], sorted: false });
 	}
+	return out;
+}
+
+const rank = (e: VaultEntry) => (e.kind === 'folder' ? 0 : 1);
+
+/** rowsOf are the lines of the tree: folders before notes, and only what lies in open folders. */
+export function rowsOf(inside: Inside, open: ReadonlySet<string>): Row[] {
 	const out: Row[] = [];
 	const walk = (folder: string, level: number) => {
-		const list = inside.get(folder) ?? [];
-		const rank = (e: VaultEntry) => (e.kind === 'folder' ? 0 : 1);
-		list.sort((a, b) => rank(a) - rank(b) || order.compare(a.name, b.name));
-		for (const entry of list) {
+		const list = inside.get(folder);
+		if (!list) return;
+		if (!list.sorted) list.entries.sort((a, b) => rank(a) - rank(b) || order.compare(a.name, b.name));
+		list.sorted = true;
+		for (const entry of list.entries) {
 			const isOpen = entry.kind === 'folder' && open.has(entry.path);
 			out.push({ entry, level, open: isOpen });
 			if (isOpen) walk(entry.path, level + 1);

@@ -6,10 +6,12 @@ import { Changes } from './changes';
 import { Finder } from './finder.svelte';
 import type { Leaf } from './leaf.svelte';
 import type { OpenNote } from './note.svelte';
-import { above, folderOf, joined, nameOf, rowsOf, type Target } from './paths';
+import { above, folderOf, insideOf, joined, nameOf, rowsOf, type Target } from './paths';
 import { Sides } from './sides.svelte';
 
 const OPEN = 'vault.open';
+/** How many paths an event may name so that these alone are read. */
+const FEW = 50;
 
 /** Asked is what is asked or shown over the notes: about all of them, about the open one, or about a line of the tree. */
 export type Asked =
@@ -29,7 +31,8 @@ export class Vault {
 	row = $state('');
 
 	open = $state.raw<ReadonlySet<string>>(new Set());
-	rows = $derived(rowsOf(this.entries, this.open));
+	#inside = $derived(insideOf(this.entries));
+	rows = $derived(rowsOf(this.#inside, this.open));
 	folders = $derived(this.entries.filter((e) => e.kind === 'folder').map((e) => e.path));
 	notes = $derived(this.entries.filter((e) => e.kind === 'note'));
 
@@ -73,10 +76,32 @@ export class Vault {
 	receive(e: Event): void {
 		if (e.kind !== 'vault' || !this.loaded) return;
 		const paths = (e.data as string[] | null) ?? [];
-		void this.load();
+		void this.#changed(paths);
 		this.finder.again();
 		for (const n of this.held) if (paths.length === 0 || paths.includes(n.path)) void n.look();
 		void this.linked();
+	}
+
+	/** changed brings a few notes up to date, and reads everything where that is not enough. */
+	async #changed(paths: string[]): Promise<void> {
+		const { knowledge } = this.live.kernel;
+		if (this.#reading || paths.length === 0 || paths.length > FEW) return this.load();
+		try {
+			const [now, tags] = await Promise.all([knowledge.entries(paths), knowledge.tags()]);
+			const came = new Map((now ?? []).map((e) => [e.path, e]));
+			const folders = new Set(this.folders);
+			const known = paths.every((p) => came.has(p) && (!p.includes('/') || folders.has(folderOf(p))));
+			if (!known || this.#reading) return await this.load();
+			const rest = this.entries.map((e) => {
+				const newer = came.get(e.path);
+				came.delete(e.path);
+				return newer ?? e;
+			});
+			this.entries = [...rest, ...came.values()];
+			this.tags = tags ?? [];
+		} catch (e) {
+			this.failure = failureOf(e);
+		}
 	}
 
 	/** linked reads anew what leads to the notes that are open. */

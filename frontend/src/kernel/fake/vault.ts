@@ -85,6 +85,7 @@ export class FakeVault {
 	calls: Record<string, (...args: any[]) => unknown> = {
 		'knowledge.state': () => ({ dir: '~/Vault', notes: Object.keys(this.#notes).length, history: true }),
 		'knowledge.tree': () => this.#tree(),
+		'knowledge.entries': (paths: string[]) => this.#tree().filter((e) => e.kind !== 'folder' && paths.includes(e.path)),
 		'knowledge.read': (name: string) => {
 			const note = this.#read(name);
 			const { text } = note;

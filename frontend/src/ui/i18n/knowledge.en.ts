@@ -12,6 +12,7 @@ export const knowledge = {
 		searchError: 'The notes could not be searched',
 		error: 'The notes could not be read',
 		tags: 'Tags',
+		moreTags: (count: number) => `${count.toLocaleString('en')} more`,
 		create: 'New note',
 		createAction: 'Create',
 		folder: 'Folder',

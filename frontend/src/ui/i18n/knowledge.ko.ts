@@ -13,6 +13,7 @@ export const knowledge: typeof en = {
 		searchError: '노트를 검색하지 못했습니다',
 		error: '노트를 읽지 못했습니다',
 		tags: '태그',
+		moreTags: (count) => `${f(count)}개 더`,
 		create: '새 노트',
 		createAction: '만들기',
 		folder: '폴더',
