@@ -173,6 +173,7 @@ var syscalls = table(
 	Syscall{Name: "knowledge.toggle", Domain: security.DomainKnowledge, Rights: security.W, Audit: security.ActionToolCall, Undo: true, Sink: security.SinkFile},
 	Syscall{Name: "knowledge.addTask", Domain: security.DomainKnowledge, Rights: security.W, Audit: security.ActionToolCall, Undo: true, Sink: security.SinkFile},
 	Syscall{Name: "knowledge.journal", Domain: security.DomainKnowledge, Rights: security.W, Audit: security.ActionToolCall, Undo: true, Sink: security.SinkFile},
+	Syscall{Name: "knowledge.journalPreview", Domain: security.DomainKnowledge, Rights: security.R, Person: true},
 	Syscall{Name: "knowledge.history", Domain: security.DomainKnowledge, Rights: security.R, Person: true},
 	Syscall{Name: "knowledge.version", Domain: security.DomainKnowledge, Rights: security.R, Person: true},
 	Syscall{Name: "knowledge.trash", Domain: security.DomainKnowledge, Rights: security.R, Person: true},

@@ -804,6 +804,11 @@ func (a *Knowledge) Journal(args string) (string, error) {
 	return a.b.call("knowledge.journal", args)
 }
 
+// JournalPreview takes [folder, format, template].
+func (a *Knowledge) JournalPreview(args string) (string, error) {
+	return a.b.call("knowledge.journalPreview", args)
+}
+
 // History takes [name].
 func (a *Knowledge) History(args string) (string, error) {
 	return a.b.call("knowledge.history", args)

@@ -506,6 +506,9 @@ type KnowledgeAPI interface {
 	// Journal adds a text to a day's note, which is made from the template when it is
 	// missing. date is YYYY-MM-DD, or "" for today.
 	Journal(ctx context.Context, date string, text string) (kernel.VaultChange, error)
+	// JournalPreview says how the note of today would be with other settings of the
+	// journal, in the words of config.toml.
+	JournalPreview(ctx context.Context, folder string, format string, template string) (kernel.VaultDay, error)
 	// History returns how a note or another file was before, the newest version first.
 	// A note that was deleted is named by its path.
 	History(ctx context.Context, name string) (kernel.VaultHistory, error)
@@ -1323,6 +1326,10 @@ func (remote clientKnowledge) AddTask(ctx context.Context, path string, text str
 
 func (remote clientKnowledge) Journal(ctx context.Context, date string, text string) (kernel.VaultChange, error) {
 	return call[kernel.VaultChange](ctx, remote.c, "knowledge.journal", date, text)
+}
+
+func (remote clientKnowledge) JournalPreview(ctx context.Context, folder string, format string, template string) (kernel.VaultDay, error) {
+	return call[kernel.VaultDay](ctx, remote.c, "knowledge.journalPreview", folder, format, template)
 }
 
 func (remote clientKnowledge) History(ctx context.Context, name string) (kernel.VaultHistory, error) {
@@ -2594,6 +2601,15 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Knowledge.Journal(ctx, a0, a1)
+	},
+	"knowledge.journalPreview": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		var a2 string
+		if err := decode(args, &a0, &a1, &a2); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.JournalPreview(ctx, a0, a1, a2)
 	},
 	"knowledge.history": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 string

@@ -34,6 +34,7 @@ const (
 	ChangeMade       = "change"          // kernel.ChangeSummary
 	UndoChanged      = "undo"            // kernel.UndoState: something of the run was undone or redone
 	VaultChanged     = "vault"           // []string: the paths in the vault that came, changed or went
+	VaultSwitched    = "vault.switched"  // no data: the notes of another folder are in use, so read them anew
 	MemoryChanged    = "memory"          // no data: what is remembered is other than it was, so read it anew
 	EmbeddingChanged = "embedding"       // kernel.MemoryEmbedding: vectors were made, or cannot be
 	SpaceChanged     = "space"           // no data: the spaces, or what is proposed of them, are other than they were, so read them anew

@@ -3,6 +3,17 @@ package sys
 // koreanKnowledge are the sentences about the vault of notes.
 func koreanKnowledge() [][2]string {
 	return [][2]string{
+		{"vault_folder is %q, but must be an absolute path, or empty", "vault_folder 값이 %q인데, 절대 경로이거나 비어 있어야 합니다"},
+		{"journal_format is %q, in the folder %q, and names no note: use YYYY, MM and DD, as in YYYY-MM-DD", "journal_format 값 %q은(는) 폴더 %q 안에서 노트 이름이 되지 못합니다. YYYY-MM-DD처럼 YYYY, MM, DD를 쓰세요"},
+		{"The notes were put in another folder meanwhile: %s. Nothing was written.", "그사이 노트 폴더가 %s(으)로 바뀌었습니다. 아무것도 쓰지 않았습니다."},
+		{"Do it again, and it is done there.", "다시 하면 그 폴더에 반영됩니다."},
+		{"config.toml names another folder for your notes, which cannot be used. %s The notes stay in %s.", "config.toml에 적힌 노트 폴더를 사용할 수 없습니다. %s 노트는 계속 %s에 있습니다."},
+		{"%q is not an absolute path.", "%q은(는) 절대 경로가 아닙니다."},
+		{"Write it from / or from ~ on.", "/ 또는 ~부터 적으세요."},
+		{"The folder %s did not answer for %d seconds.", "폴더 %s이(가) %d초 동안 응답하지 않았습니다."},
+		{"Look whether its drive or its network is connected.", "드라이브나 네트워크가 연결되어 있는지 확인하세요."},
+		{"%s lies in the folder in which Oxios keeps its own things.", "%s은(는) Oxios가 자기 데이터를 보관하는 폴더 안에 있습니다."},
+		{"Choose a folder elsewhere, or that of Oxios itself.", "다른 곳의 폴더를 고르거나 Oxios의 기본 노트 폴더를 쓰세요."},
 		{"The vault folder %s is not there. What Oxios knows of it is kept.", "지식 폴더 %s이(가) 없습니다. Oxios가 알고 있는 내용은 그대로 둡니다."},
 		{"Connect the drive or put the folder back: it is used again by itself.", "드라이브를 연결하거나 폴더를 되돌려 놓으면 저절로 다시 사용합니다."},
 		{"The vault folder %s is empty, though it held %d notes. What Oxios knows of them is kept.", "지식 폴더 %s이(가) 비어 있지만 전에는 노트가 %d개 있었습니다. Oxios가 알고 있는 내용은 그대로 둡니다."},

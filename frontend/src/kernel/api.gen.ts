@@ -3472,6 +3472,15 @@ export interface VaultChange {
   notes: Words[];
 }
 
+/** JournalDay is how a day's note would be. */
+export interface VaultDay {
+  path: string;
+  /** that it begins with */
+  text: string;
+  /** it was made already, and stays as it is */
+  there: boolean;
+}
+
 /**
  * Edge says that one note links to another, at least once. From and To are
  * places in [Graph.Nodes].
@@ -3611,7 +3620,7 @@ export interface VaultState {
   notes: number;
   /** changes are kept in git; only in the folder of the home, never in one of the person's */
   history: boolean;
-  /** the folder is not there */
+  /** the folder is not there, or that of config.toml cannot be used */
   problem?: KernelError;
 }
 
@@ -4473,6 +4482,11 @@ export interface KnowledgeAPI {
    */
   journal(date: string, text: string): Promise<VaultChange>;
   /**
+   * JournalPreview says how the note of today would be with other settings of the
+   * journal, in the words of config.toml.
+   */
+  journalPreview(folder: string, format: string, template: string): Promise<VaultDay>;
+  /**
    * History returns how a note or another file was before, the newest version first.
    * A note that was deleted is named by its path.
    */
@@ -4905,6 +4919,7 @@ export function makeKernel(t: Transport): Kernel {
       toggle: (path, line, base) => t.call('knowledge.toggle', [path, line, base]) as Promise<VaultChange>,
       addTask: (path, text) => t.call('knowledge.addTask', [path, text]) as Promise<VaultChange>,
       journal: (date, text) => t.call('knowledge.journal', [date, text]) as Promise<VaultChange>,
+      journalPreview: (folder, format, template) => t.call('knowledge.journalPreview', [folder, format, template]) as Promise<VaultDay>,
       history: (name) => t.call('knowledge.history', [name]) as Promise<VaultHistory>,
       version: (name, id) => t.call('knowledge.version', [name, id]) as Promise<VaultText>,
       trash: () => t.call('knowledge.trash', []) as Promise<VaultTrashed[]>,
