@@ -597,6 +597,19 @@ export const views = [
 	{ name: 'settings-limits', go: settings('limits') },
 	{ name: 'limit', scene: 'limit', go: (page) => session(page, 1) },
 	{ name: 'settings-memory', go: settings('memory') },
+	{ name: 'settings-knowledge', go: settings('knowledge') },
+	{
+		name: 'settings-knowledge-theirs',
+		async go(page) {
+			await settings('knowledge')(page);
+			await page.locator('main .place button').last().click();
+			await page.locator('dialog input').fill('~/Documents');
+			await page.locator('dialog .btn.primary').click();
+			await page.locator('dialog').waitFor({ state: 'detached' });
+			await page.locator('main .fields input').last().fill('..');
+			await page.locator('main .wrong').waitFor();
+		},
+	},
 	{ name: 'settings-storage', go: settings('storage') },
 	{
 		name: 'settings-restore',

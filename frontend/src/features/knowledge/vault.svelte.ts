@@ -52,6 +52,7 @@ export class Vault {
 
 	/** receive takes the events of the kernel. */
 	receive(e: Event): void {
+		if (e.kind === 'vault.switched') return this.#moved();
 		if (e.kind !== 'vault' || !this.loaded) return;
 		const paths = (e.data as string[] | null) ?? [];
 		void this.load();
@@ -61,6 +62,17 @@ export class Vault {
 		if (!here) return;
 		if (paths.length === 0 || paths.includes(here.path)) void here.look();
 		void this.#linked();
+	}
+
+	/** moved reads the notes of another folder. What was written and not saved stays: its note says that the file is another. */
+	#moved(): void {
+		if (!this.loaded) return;
+		const here = this.current;
+		if (here && !here.dirty) this.close();
+		this.broken = undefined;
+		if (this.query) this.search('');
+		for (const n of [this.current, ...this.unsaved.values()]) void n?.look();
+		void this.load();
 	}
 
 	/** begin reads the vault when it is first looked at, and opens the note that was open last. */

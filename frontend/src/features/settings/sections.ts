@@ -5,6 +5,7 @@ export const sections = [
 	'permissions',
 	'folders',
 	'memory',
+	'knowledge',
 	'language',
 	'appearance',
 	'keyboard',

@@ -20,6 +20,7 @@ import { FakeSpaces } from './spaces';
 import { FakeFiles } from './storage';
 import { plant } from './tree';
 import { FakeUndo } from './undo';
+import { FakePlace } from './place';
 import { FakeVault } from './vault';
 
 const copy = <T>(v: T): T => (v === undefined ? v : (JSON.parse(JSON.stringify(v)) as T));
@@ -82,6 +83,7 @@ export class FakeTransport implements Transport, Core {
 			},
 			this.desk,
 			this.vault,
+			new FakePlace(this),
 			inbox,
 			agents,
 			new FakeMemory(this),

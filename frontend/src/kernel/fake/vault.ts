@@ -64,7 +64,6 @@ export class FakeVault {
 
 	// eslint-disable-next-line @typescript-eslint/no-explicit-any
 	calls: Record<string, (...args: any[]) => unknown> = {
-		'knowledge.state': () => ({ dir: '~/Vault', notes: Object.keys(this.#notes).length, history: true }),
 		'knowledge.tree': () => this.#tree(),
 		'knowledge.read': (name: string) => this.#read(name),
 		'knowledge.search': (query: string, k: number) => this.#search(query, k),

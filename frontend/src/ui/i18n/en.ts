@@ -15,6 +15,7 @@ import { level } from './level.en';
 import { limits } from './limits.en';
 import { embed } from './embed.en';
 import { memory } from './memory.en';
+import { sources } from './sources.en';
 import { spaces } from './spaces.en';
 import { tryOut } from './try.en';
 import { undo } from './undo.en';
@@ -50,6 +51,7 @@ export const en = {
 	...limits,
 	...embed,
 	...memory,
+	...sources,
 	...spaces,
 	undo,
 	...suggest,
@@ -364,6 +366,7 @@ export const en = {
 		permissions: 'Permissions',
 		folders: 'Folders',
 		memory: 'Memory',
+		knowledge: 'Knowledge',
 		limits: 'Limits and cost',
 		language: 'Language',
 		appearance: 'Appearance',
