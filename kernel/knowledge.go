@@ -221,11 +221,11 @@ func (a *KnowledgeAPI) Write(ctx context.Context, in NoteWrite) (VaultChange, er
 	if in.RunID != "" {
 		opt.Provenance = &knowledge.Provenance{Run: in.RunID, Source: in.Source, Date: a.k.clock.Now().UTC().Truncate(time.Second)}
 	}
-	saved := ""
-	if a.who.Kind == sys.KindPerson {
-		saved = in.RunID
+	var from *keptWords
+	if a.who.Kind == sys.KindPerson && in.RunID != "" {
+		from = &keptWords{runID: in.RunID}
 	}
-	return a.changeOf(ctx, saved, "knowledge.write", in.Path, sys.Say("Write the note %s", in.Path), in, func(ctx context.Context, v *vault) (knowledge.Plan, error) {
+	return a.changeOf(ctx, from, "knowledge.write", in.Path, sys.Say("Write the note %s", in.Path), in, func(ctx context.Context, v *vault) (knowledge.Plan, error) {
 		if in.RunID != "" {
 			r, err := a.k.run(ctx, in.RunID)
 			if err != nil {

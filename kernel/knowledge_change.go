@@ -20,11 +20,18 @@ import (
 // change plans a change of the vault, has the guard decide about it, and makes it:
 // what an agent's run did can be undone then as what it did to other files.
 func (a *KnowledgeAPI) change(ctx context.Context, call, name string, title sys.Words, args any, make func(context.Context, *vault) (knowledge.Plan, error)) (VaultChange, error) {
-	return a.changeOf(ctx, "", call, name, title, args, make)
+	return a.changeOf(ctx, nil, call, name, title, args, make)
 }
 
-// changeOf is a change whose words a person saves from a run; "" for none.
-func (a *KnowledgeAPI) changeOf(ctx context.Context, saved, call, name string, title sys.Words, args any, make func(context.Context, *vault) (knowledge.Plan, error)) (VaultChange, error) {
+// keptWords are where words are from that a person keeps.
+type keptWords struct {
+	runID  string // whose words they are, or that read them; "" for none
+	labels Labels // of the words themselves
+}
+
+// changeOf is a change whose words a person saves; from is nil where they are their
+// own.
+func (a *KnowledgeAPI) changeOf(ctx context.Context, from *keptWords, call, name string, title sys.Words, args any, make func(context.Context, *vault) (knowledge.Plan, error)) (VaultChange, error) {
 	v := a.k.vault()
 	plan, planned := make(ctx, v)
 	if planned == nil {
@@ -52,8 +59,8 @@ func (a *KnowledgeAPI) changeOf(ctx context.Context, saved, call, name string, t
 		if planned != nil {
 			return VaultChange{}, planned
 		}
-		if saved != "" { // the labels come first: what stands in the vault never lacks them
-			if err := a.k.carry(ctx, v, saved, plan); err != nil {
+		if from != nil { // the labels come first: what stands in the vault never lacks them
+			if err := a.k.carry(ctx, v, *from, plan); err != nil {
 				return VaultChange{}, err
 			}
 		}
@@ -62,16 +69,16 @@ func (a *KnowledgeAPI) changeOf(ctx context.Context, saved, call, name string, t
 	})
 }
 
-// carry notes that what a plan writes holds the words of a run, and so what it
+// carry notes that what a plan writes holds words from elsewhere, and so what a run
 // had read.
-func (k *Kernel) carry(ctx context.Context, v *vault, runID string, plan knowledge.Plan) error {
-	read, err := k.labelsOf(ctx, runID)
-	if read = roots(read); err != nil || len(read) == 0 {
+func (k *Kernel) carry(ctx context.Context, v *vault, from keptWords, plan knowledge.Plan) error {
+	read, err := k.labelsOf(ctx, from.runID)
+	if read = roots(from.labels.Join(read)); err != nil || len(read) == 0 {
 		return err
 	}
 	var files []store.FileLabel
 	for _, s := range plan.Steps {
-		files = append(files, store.FileLabel{Path: v.path(s.Path), Content: contentHash(s.After), RunID: runID, Labels: read})
+		files = append(files, store.FileLabel{Path: v.path(s.Path), Content: contentHash(s.After), RunID: from.runID, Labels: read})
 	}
 	return k.store.Write(ctx, func(tx *store.Tx) error { return k.store.LabelFiles(tx, files...) })
 }

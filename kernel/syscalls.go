@@ -166,6 +166,7 @@ var syscalls = table(
 	Syscall{Name: "knowledge.importPreview", Domain: security.DomainKnowledge, Rights: security.R, Person: true},
 	Syscall{Name: "knowledge.import", Domain: security.DomainKnowledge, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
 	Syscall{Name: "knowledge.write", Domain: security.DomainKnowledge, Rights: security.W, Audit: security.ActionToolCall, Undo: true, Sink: security.SinkFile},
+	Syscall{Name: "knowledge.savePage", Domain: security.DomainKnowledge, Rights: security.W, Person: true, Audit: security.ActionToolCall, Undo: true},
 	Syscall{Name: "knowledge.append", Domain: security.DomainKnowledge, Rights: security.W, Audit: security.ActionToolCall, Undo: true, Sink: security.SinkFile},
 	Syscall{Name: "knowledge.delete", Domain: security.DomainKnowledge, Rights: security.W, Audit: security.ActionToolCall, Undo: true, Sink: security.SinkFile},
 	Syscall{Name: "knowledge.move", Domain: security.DomainKnowledge, Rights: security.W, Audit: security.ActionToolCall, Undo: true, Sink: security.SinkFile},

@@ -819,6 +819,11 @@ func (a *Knowledge) Version(args string) (string, error) {
 	return a.b.call("knowledge.version", args)
 }
 
+// SavePage takes [in].
+func (a *Knowledge) SavePage(args string) (string, error) {
+	return a.b.call("knowledge.savePage", args)
+}
+
 // Trash takes [].
 func (a *Knowledge) Trash(args string) (string, error) {
 	return a.b.call("knowledge.trash", args)

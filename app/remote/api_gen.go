@@ -514,6 +514,11 @@ type KnowledgeAPI interface {
 	History(ctx context.Context, name string) (kernel.VaultHistory, error)
 	// Version returns the text of a version; id may be its first letters.
 	Version(ctx context.Context, name string, id string) (kernel.VaultText, error)
+	// SavePage keeps a page of the web as a note: all of it, with where it is from and
+	// when it was read. What the run read is what is kept; where that was a piece, the
+	// page is read again. The note carries what the run had read, and that a stranger
+	// wrote it.
+	SavePage(ctx context.Context, in kernel.PageSave) (kernel.PageSaved, error)
 	// Trash returns what was deleted and can come back, the newest first.
 	Trash(ctx context.Context) ([]kernel.VaultTrashed, error)
 	// Restore puts a file of the trash back where it lay, or under a free name beside
@@ -1338,6 +1343,10 @@ func (remote clientKnowledge) History(ctx context.Context, name string) (kernel.
 
 func (remote clientKnowledge) Version(ctx context.Context, name string, id string) (kernel.VaultText, error) {
 	return call[kernel.VaultText](ctx, remote.c, "knowledge.version", name, id)
+}
+
+func (remote clientKnowledge) SavePage(ctx context.Context, in kernel.PageSave) (kernel.PageSaved, error) {
+	return call[kernel.PageSaved](ctx, remote.c, "knowledge.savePage", in)
 }
 
 func (remote clientKnowledge) Trash(ctx context.Context) ([]kernel.VaultTrashed, error) {
@@ -2625,6 +2634,13 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Knowledge.Version(ctx, a0, a1)
+	},
+	"knowledge.savePage": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.PageSave
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.SavePage(ctx, a0)
 	},
 	"knowledge.trash": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {

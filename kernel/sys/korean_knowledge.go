@@ -3,6 +3,14 @@ package sys
 // koreanKnowledge are the sentences about the vault of notes.
 func koreanKnowledge() [][2]string {
 	return [][2]string{
+		{"The journal of this run does not hold what %s said any more. Nothing was saved.", "이 실행의 기록에 %s의 내용이 더는 남아 있지 않습니다. 아무것도 저장하지 않았습니다."},
+		{"Save the page as it is now.", "지금의 페이지를 저장하세요."},
+		{"This run has no step %s that read a page. Nothing was saved.", "이 실행에는 페이지를 읽은 단계 %s이(가) 없습니다. 아무것도 저장하지 않았습니다."},
+		{"Save the page %s", "페이지 %s 저장"},
+		{"The run read a piece of this page, and that piece is kept: the rest could not be read now. %s", "이 실행은 페이지의 일부만 읽었고 그 부분을 저장했습니다. 나머지는 지금 읽을 수 없었습니다. %s"},
+		{"The run read a piece of this page; the whole page is kept as it is now.", "이 실행은 페이지의 일부만 읽었으므로 지금의 페이지 전체를 저장했습니다."},
+		{"The page goes on: its beginning is kept.", "페이지가 더 이어집니다. 앞부분만 저장했습니다."},
+		{"%s, which was saved from %s", "%s(%s에서 저장한 노트)"},
 		{"vault_folder is %q, but must be an absolute path, or empty", "vault_folder 값이 %q인데, 절대 경로이거나 비어 있어야 합니다"},
 		{"journal_format is %q, in the folder %q, and names no note: use YYYY, MM and DD, as in YYYY-MM-DD", "journal_format 값 %q은(는) 폴더 %q 안에서 노트 이름이 되지 못합니다. YYYY-MM-DD처럼 YYYY, MM, DD를 쓰세요"},
 		{"The notes were put in another folder meanwhile: %s. Nothing was written.", "그사이 노트 폴더가 %s(으)로 바뀌었습니다. 아무것도 쓰지 않았습니다."},

@@ -2081,6 +2081,36 @@ export interface Origin {
   title: string;
 }
 
+/**
+ * PageSave is a page of the web that the person keeps as a note: one that a run has
+ * read, or one that is read now.
+ */
+export interface PageSave {
+  run_id?: string;
+  /** of the run, in which it read the page */
+  step_id?: string;
+  /** without a run */
+  url?: string;
+  /** of the note; "" for one in Pages, by the title of the page */
+  path?: string;
+}
+
+/** PageSaved is the note that a page became. */
+export interface PageSaved {
+  /** of the note, as it is now */
+  path: string;
+  /** of it; "" when it is gone */
+  hash: string;
+  changed: number;
+  /** that were rewritten */
+  links: number;
+  /** what was deleted comes back from the trash by this */
+  trash?: string;
+  notes: Words[];
+  title: string;
+  url: string;
+}
+
 /** PassphraseInput changes the passphrase of the encrypted file. */
 export interface PassphraseInput {
   /** "" when there is none yet */
@@ -4493,6 +4523,13 @@ export interface KnowledgeAPI {
   history(name: string): Promise<VaultHistory>;
   /** Version returns the text of a version; id may be its first letters. */
   version(name: string, id: string): Promise<VaultText>;
+  /**
+   * SavePage keeps a page of the web as a note: all of it, with where it is from and
+   * when it was read. What the run read is what is kept; where that was a piece, the
+   * page is read again. The note carries what the run had read, and that a stranger
+   * wrote it.
+   */
+  savePage(in_: PageSave): Promise<PageSaved>;
   /** Trash returns what was deleted and can come back, the newest first. */
   trash(): Promise<VaultTrashed[]>;
   /**
@@ -4922,6 +4959,7 @@ export function makeKernel(t: Transport): Kernel {
       journalPreview: (folder, format, template) => t.call('knowledge.journalPreview', [folder, format, template]) as Promise<VaultDay>,
       history: (name) => t.call('knowledge.history', [name]) as Promise<VaultHistory>,
       version: (name, id) => t.call('knowledge.version', [name, id]) as Promise<VaultText>,
+      savePage: (in_) => t.call('knowledge.savePage', [in_]) as Promise<PageSaved>,
       trash: () => t.call('knowledge.trash', []) as Promise<VaultTrashed[]>,
       restore: (id) => t.call('knowledge.restore', [id]) as Promise<VaultChange>,
       forget: (ids) => t.call('knowledge.forget', [ids]) as Promise<VaultForgotten>,
