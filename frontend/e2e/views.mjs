@@ -597,6 +597,16 @@ export const views = [
 	{ name: 'settings-limits', go: settings('limits') },
 	{ name: 'limit', scene: 'limit', go: (page) => session(page, 1) },
 	{ name: 'settings-memory', go: settings('memory') },
+	{
+		name: 'pages',
+		scene: 'pages',
+		async go(page) {
+			await session(page, 0);
+			for (const i of [2, 1]) await page.locator('main .steps .head').nth(i).click();
+			await page.locator('main .page .btn').first().click();
+			await page.locator('main .page .said').waitFor();
+		},
+	},
 	{ name: 'settings-knowledge', go: settings('knowledge') },
 	{
 		name: 'settings-knowledge-theirs',

@@ -20,6 +20,7 @@ import { FakeSpaces } from './spaces';
 import { FakeFiles } from './storage';
 import { plant } from './tree';
 import { FakeUndo } from './undo';
+import { pageCalls } from './pages';
 import { FakePlace } from './place';
 import { FakeVault } from './vault';
 
@@ -84,6 +85,7 @@ export class FakeTransport implements Transport, Core {
 			this.desk,
 			this.vault,
 			new FakePlace(this),
+			{ calls: pageCalls(this, this.vault) },
 			inbox,
 			agents,
 			new FakeMemory(this),

@@ -31,4 +31,16 @@ export const sources = {
 		check: 'Check…',
 		checkWhy: 'Looks for links that lead nowhere, files that cannot be read and names that another system forbids.',
 	},
+	pages: {
+		web: 'From the web',
+		searched: 'Searched the web',
+		outside: 'Open in your browser',
+		save: 'Save to vault',
+		saveNow: 'Read it again and save',
+		saving: 'Saving…',
+		gone: 'The journal of this run does not hold what the page said any more.',
+		saved: (path: string) => `Saved as ${path}`,
+		open: 'Open',
+		undo: 'Undo',
+	},
 };

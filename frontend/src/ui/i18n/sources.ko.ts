@@ -32,4 +32,16 @@ export const sources: typeof en = {
 		check: '점검…',
 		checkWhy: '끊어진 링크, 읽을 수 없는 파일, 다른 시스템에서 쓸 수 없는 이름을 찾습니다.',
 	},
+	pages: {
+		web: '웹에서 온 것',
+		searched: '웹 검색',
+		outside: '브라우저에서 열기',
+		save: '노트로 저장',
+		saveNow: '다시 읽어 저장',
+		saving: '저장 중…',
+		gone: '이 실행의 기록에 페이지의 내용이 더는 남아 있지 않습니다.',
+		saved: (path) => `${path}에 저장했습니다`,
+		open: '열기',
+		undo: '되돌리기',
+	},
 };
