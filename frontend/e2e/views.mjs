@@ -607,6 +607,25 @@ export const views = [
 			await page.locator('main .page .said').waitFor();
 		},
 	},
+	{
+		name: 'settings-web',
+		async go(page) {
+			await settings('web')(page);
+			await page.locator('main .try button').click();
+			await page.locator('main .works').waitFor();
+		},
+	},
+	{
+		name: 'settings-web-failed',
+		async go(page) {
+			await settings('web')(page);
+			await page.locator('main input[type=radio]').nth(2).check();
+			await page.locator('main input[type=password]').fill('wrong');
+			await page.locator('main .more .btn.primary').click();
+			await page.locator('main .try button').click();
+			await page.locator('main .bad').waitFor();
+		},
+	},
 	{ name: 'settings-knowledge', go: settings('knowledge') },
 	{
 		name: 'settings-knowledge-theirs',

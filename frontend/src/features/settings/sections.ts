@@ -6,6 +6,7 @@ export const sections = [
 	'folders',
 	'memory',
 	'knowledge',
+	'web',
 	'language',
 	'appearance',
 	'keyboard',

@@ -1,5 +1,5 @@
-import type { Label, PageSave, PageSaved, StepView } from '../api.gen';
-import type { Core } from './core';
+import type { Label, PageSave, PageSaved, SearchService, StepView, WebResult, WebSearch } from '../api.gen';
+import { no, type Core } from './core';
 import { makeMessage, makeRun, makeSession, makeStep, type Speech, type World } from './data';
 import type { FakeVault } from './vault';
 
@@ -66,6 +66,38 @@ export function pagesScene(w: World, speech: Speech): void {
 			}),
 		],
 	});
+}
+
+/** searchCalls are the search service of the fake kernel: its key is "wrong" or right. */
+export function searchCalls(core: Core) {
+	const keys: Record<string, string> = {};
+	const values = core.world.config.values;
+	values.search_service = 'duckduckgo';
+	values.search_url = '';
+	const service = (): SearchService => ({
+		kind: values.search_service!,
+		url: values.search_url!,
+		key: !!keys[values.search_service!],
+	});
+	return {
+		'browser.service': service,
+		'browser.setKey': (key: string) => {
+			keys[values.search_service!] = key;
+			return service();
+		},
+		'browser.search': (q: WebSearch): WebResult[] => {
+			const s = service();
+			if (keys[s.kind] === 'wrong')
+				throw no('auth', 'Brave Search refused the key.', 'Set another one with `oxios web key`.');
+			if (q.query === 'nothing') return [];
+			return [1, 2, 3].map((n) => ({
+				title: `${q.query} (${n})`,
+				url: `https://example.org/${n}`,
+				site: 'example.org',
+				snippet: 'Cloudy in the morning, clear from noon on. The wind comes from the north-west.',
+			}));
+		},
+	};
 }
 
 /** pageCalls keep the pages that an agent has read. */

@@ -20,7 +20,7 @@ import { FakeSpaces } from './spaces';
 import { FakeFiles } from './storage';
 import { plant } from './tree';
 import { FakeUndo } from './undo';
-import { pageCalls } from './pages';
+import { pageCalls, searchCalls } from './pages';
 import { FakePlace } from './place';
 import { FakeVault } from './vault';
 
@@ -86,6 +86,7 @@ export class FakeTransport implements Transport, Core {
 			this.vault,
 			new FakePlace(this),
 			{ calls: pageCalls(this, this.vault) },
+			{ calls: searchCalls(this) },
 			inbox,
 			agents,
 			new FakeMemory(this),

@@ -367,6 +367,7 @@ export const en = {
 		folders: 'Folders',
 		memory: 'Memory',
 		knowledge: 'Knowledge',
+		web: 'Web',
 		limits: 'Limits and cost',
 		language: 'Language',
 		appearance: 'Appearance',

@@ -360,6 +360,7 @@ export const ko: Dictionary = {
 		folders: '폴더',
 		memory: '기억',
 		knowledge: '지식',
+		web: '웹',
 		limits: '한도와 비용',
 		language: '언어',
 		appearance: '화면',
