@@ -128,6 +128,9 @@ var syscalls = table(
 	Syscall{Name: "memory.curate", Domain: security.DomainMemory, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
 	Syscall{Name: "memory.curations", Domain: security.DomainMemory, Rights: security.R, Person: true},
 	Syscall{Name: "memory.uncurate", Domain: security.DomainMemory, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Undo: true},
+	Syscall{Name: "memory.importPreview", Domain: security.DomainMemory, Rights: security.R, Person: true},
+	Syscall{Name: "memory.export", Domain: security.DomainMemory, Rights: security.R, Person: true},
+	Syscall{Name: "memory.saveExport", Domain: security.DomainMemory, Rights: security.R, Person: true, Audit: security.ActionOther},
 	Syscall{Name: "memory.import", Domain: security.DomainMemory, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
 
 	Syscall{Name: "space.list", Domain: security.DomainSpace, Rights: security.R},

@@ -560,11 +560,6 @@ func (a *Memory) Rebuild(args string) (string, error) {
 	return a.b.call("memory.rebuild", args)
 }
 
-// Import takes [all].
-func (a *Memory) Import(args string) (string, error) {
-	return a.b.call("memory.import", args)
-}
-
 // Curate takes [].
 func (a *Memory) Curate(args string) (string, error) {
 	return a.b.call("memory.curate", args)
@@ -578,6 +573,26 @@ func (a *Memory) Curations(args string) (string, error) {
 // Uncurate takes [id, change].
 func (a *Memory) Uncurate(args string) (string, error) {
 	return a.b.call("memory.uncurate", args)
+}
+
+// Import takes [all].
+func (a *Memory) Import(args string) (string, error) {
+	return a.b.call("memory.import", args)
+}
+
+// ImportPreview takes [all].
+func (a *Memory) ImportPreview(args string) (string, error) {
+	return a.b.call("memory.importPreview", args)
+}
+
+// SaveExport takes [path, replace].
+func (a *Memory) SaveExport(args string) (string, error) {
+	return a.b.call("memory.saveExport", args)
+}
+
+// Export takes [after].
+func (a *Memory) Export(args string) (string, error) {
+	return a.b.call("memory.export", args)
 }
 
 // Extract takes [session].

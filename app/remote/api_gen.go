@@ -364,9 +364,6 @@ type MemoryAPI interface {
 	Stats(ctx context.Context) (kernel.MemoryStats, error)
 	// Rebuild builds the index anew from the database.
 	Rebuild(ctx context.Context) error
-	// Import keeps what another program, or another Oxios, remembered: all of it or
-	// nothing. A memory whose id is there already is changed to what came.
-	Import(ctx context.Context, all []kernel.MemoryImport) (kernel.MemoryImported, error)
 	// Curate puts the memories in order now: it merges what is said twice, makes
 	// relative dates exact, lets the newest of the facts about the same hold, and sets
 	// aside what is old and was never of use. It asks no model. It returns the report.
@@ -376,6 +373,18 @@ type MemoryAPI interface {
 	// Uncurate undoes one change of a report, by its place from 0 on, and returns the
 	// report as it is then. The same change is not made again.
 	Uncurate(ctx context.Context, id string, change int) (kernel.MemoryCuration, error)
+	// Import keeps what another program, or another Oxios, remembered: all of it or
+	// nothing. A memory whose id is there already is changed to what came.
+	Import(ctx context.Context, all []kernel.MemoryImport) (kernel.MemoryImported, error)
+	// ImportPreview says what [MemoryAPI.Import] would do now. It changes nothing.
+	ImportPreview(ctx context.Context, all []kernel.MemoryImport) (kernel.MemoryImportPlan, error)
+	// SaveExport writes what is remembered to a file, a line each as Import reads them,
+	// which only the person may read. path must be absolute. A file that is there is
+	// replaced only when replace says so.
+	SaveExport(ctx context.Context, path string, replace bool) (kernel.SavedFile, error)
+	// Export returns what is remembered, a line each as Import reads them: what
+	// follows the memory after, "" begins.
+	Export(ctx context.Context, after string) (kernel.MemoryPart, error)
 	// Extract looks through a conversation now, whether or not it rests: "" is for
 	// all that have something new. It costs a call of the conversation's own model
 	// for each; the limits hold.
@@ -1139,10 +1148,6 @@ func (remote clientMemory) Rebuild(ctx context.Context) error {
 	return do(ctx, remote.c, "memory.rebuild")
 }
 
-func (remote clientMemory) Import(ctx context.Context, all []kernel.MemoryImport) (kernel.MemoryImported, error) {
-	return call[kernel.MemoryImported](ctx, remote.c, "memory.import", all)
-}
-
 func (remote clientMemory) Curate(ctx context.Context) (kernel.MemoryCuration, error) {
 	return call[kernel.MemoryCuration](ctx, remote.c, "memory.curate")
 }
@@ -1153,6 +1158,22 @@ func (remote clientMemory) Curations(ctx context.Context, limit int) ([]kernel.M
 
 func (remote clientMemory) Uncurate(ctx context.Context, id string, change int) (kernel.MemoryCuration, error) {
 	return call[kernel.MemoryCuration](ctx, remote.c, "memory.uncurate", id, change)
+}
+
+func (remote clientMemory) Import(ctx context.Context, all []kernel.MemoryImport) (kernel.MemoryImported, error) {
+	return call[kernel.MemoryImported](ctx, remote.c, "memory.import", all)
+}
+
+func (remote clientMemory) ImportPreview(ctx context.Context, all []kernel.MemoryImport) (kernel.MemoryImportPlan, error) {
+	return call[kernel.MemoryImportPlan](ctx, remote.c, "memory.importPreview", all)
+}
+
+func (remote clientMemory) SaveExport(ctx context.Context, path string, replace bool) (kernel.SavedFile, error) {
+	return call[kernel.SavedFile](ctx, remote.c, "memory.saveExport", path, replace)
+}
+
+func (remote clientMemory) Export(ctx context.Context, after string) (kernel.MemoryPart, error) {
+	return call[kernel.MemoryPart](ctx, remote.c, "memory.export", after)
 }
 
 func (remote clientMemory) Extract(ctx context.Context, session string) ([]kernel.MemoryExtracted, error) {
@@ -2266,13 +2287,6 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 		}
 		return nil, h.Memory.Rebuild(ctx)
 	},
-	"memory.import": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
-		var a0 []kernel.MemoryImport
-		if err := decode(args, &a0); err != nil {
-			return nil, err
-		}
-		return h.Memory.Import(ctx, a0)
-	},
 	"memory.curate": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {
 			return nil, err
@@ -2293,6 +2307,35 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Memory.Uncurate(ctx, a0, a1)
+	},
+	"memory.import": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 []kernel.MemoryImport
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Memory.Import(ctx, a0)
+	},
+	"memory.importPreview": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 []kernel.MemoryImport
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Memory.ImportPreview(ctx, a0)
+	},
+	"memory.saveExport": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 bool
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Memory.SaveExport(ctx, a0, a1)
+	},
+	"memory.export": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Memory.Export(ctx, a0)
 	},
 	"memory.extract": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 string

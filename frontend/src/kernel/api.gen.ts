@@ -1768,6 +1768,13 @@ export interface MemoryExtracted {
   more: boolean;
 }
 
+/** MemoryFault is what is wrong with one of the memories that would come in. */
+export interface MemoryFault {
+  /** its place, from 1 on */
+  at: number;
+  text: Words;
+}
+
 /** MemoryForgotten says what forgetting took away, and what remains of it. */
 export interface MemoryForgotten {
   count: number;
@@ -1827,6 +1834,19 @@ export interface MemoryImport {
   key?: string;
 }
 
+/** MemoryImportPlan says what an import would do. */
+export interface MemoryImportPlan {
+  added: number;
+  /** another text or kind is there under that id */
+  changed: number;
+  /** is there already, as it comes */
+  same: number;
+  /** that would be made */
+  spaces: string[];
+  /** while there is one, nothing is imported */
+  wrong: MemoryFault[];
+}
+
 /** MemoryImported says what an import did. */
 export interface MemoryImported {
   added: number;
@@ -1843,6 +1863,15 @@ export interface MemoryInput {
   /** what a fact is about: it replaces the one about the same */
   key?: string;
   space?: string;
+}
+
+/** MemoryPart is a piece of what is remembered, as Import reads it. */
+export interface MemoryPart {
+  /** whole lines */
+  text: string;
+  /** the memory after which it goes on */
+  next: string;
+  done: boolean;
 }
 
 /** MemoryPatch changes what is not null. */
@@ -4310,11 +4339,6 @@ export interface MemoryAPI {
   /** Rebuild builds the index anew from the database. */
   rebuild(): Promise<void>;
   /**
-   * Import keeps what another program, or another Oxios, remembered: all of it or
-   * nothing. A memory whose id is there already is changed to what came.
-   */
-  import(all: MemoryImport[]): Promise<MemoryImported>;
-  /**
    * Curate puts the memories in order now: it merges what is said twice, makes
    * relative dates exact, lets the newest of the facts about the same hold, and sets
    * aside what is old and was never of use. It asks no model. It returns the report.
@@ -4327,6 +4351,24 @@ export interface MemoryAPI {
    * report as it is then. The same change is not made again.
    */
   uncurate(id: string, change: number): Promise<MemoryCuration>;
+  /**
+   * Import keeps what another program, or another Oxios, remembered: all of it or
+   * nothing. A memory whose id is there already is changed to what came.
+   */
+  import(all: MemoryImport[]): Promise<MemoryImported>;
+  /** ImportPreview says what [MemoryAPI.Import] would do now. It changes nothing. */
+  importPreview(all: MemoryImport[]): Promise<MemoryImportPlan>;
+  /**
+   * SaveExport writes what is remembered to a file, a line each as Import reads them,
+   * which only the person may read. path must be absolute. A file that is there is
+   * replaced only when replace says so.
+   */
+  saveExport(path: string, replace: boolean): Promise<SavedFile>;
+  /**
+   * Export returns what is remembered, a line each as Import reads them: what
+   * follows the memory after, "" begins.
+   */
+  export(after: string): Promise<MemoryPart>;
   /**
    * Extract looks through a conversation now, whether or not it rests: "" is for
    * all that have something new. It costs a call of the conversation's own model
@@ -4903,10 +4945,13 @@ export function makeKernel(t: Transport): Kernel {
       forget: (ids) => t.call('memory.forget', [ids]) as Promise<MemoryForgotten>,
       stats: () => t.call('memory.stats', []) as Promise<MemoryStats>,
       rebuild: () => t.call('memory.rebuild', []) as Promise<void>,
-      import: (all) => t.call('memory.import', [all]) as Promise<MemoryImported>,
       curate: () => t.call('memory.curate', []) as Promise<MemoryCuration>,
       curations: (limit) => t.call('memory.curations', [limit]) as Promise<MemoryCuration[]>,
       uncurate: (id, change) => t.call('memory.uncurate', [id, change]) as Promise<MemoryCuration>,
+      import: (all) => t.call('memory.import', [all]) as Promise<MemoryImported>,
+      importPreview: (all) => t.call('memory.importPreview', [all]) as Promise<MemoryImportPlan>,
+      saveExport: (path, replace) => t.call('memory.saveExport', [path, replace]) as Promise<SavedFile>,
+      export: (after) => t.call('memory.export', [after]) as Promise<MemoryPart>,
       extract: (session) => t.call('memory.extract', [session]) as Promise<MemoryExtracted[]>,
       elsewhere: (text) => t.call('memory.elsewhere', [text]) as Promise<string[]>,
     },
