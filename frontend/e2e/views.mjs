@@ -18,6 +18,21 @@ const palette = (words) => async (page) => {
 	await page.waitForTimeout(400);
 };
 
+/** memoryFile opens the menu of the memories, and with a text the import of it. */
+const memoryFile = (text) => async (page) => {
+	await page
+		.getByRole('button', { name: /^(Memory|기억)$/ })
+		.first()
+		.click();
+	await page.locator('main .view-head .icon-trigger').click();
+	await page.locator('.menu-item').first().waitFor();
+	if (text === undefined) return;
+	await page.locator('.menu-item').first().click();
+	const file = { name: 'memories.jsonl', mimeType: 'application/jsonl', buffer: Buffer.from(text) };
+	await page.locator('dialog input[type=file]').setInputFiles(file);
+	await page.locator('dialog [role=status] p').first().waitFor();
+};
+
 async function session(page, index) {
 	const list = page.locator('aside nav li .open');
 	if (
@@ -607,6 +622,9 @@ export const views = [
 			await page.locator('main .page .said').waitFor();
 		},
 	},
+	{ name: 'memory-menu', go: memoryFile() },
+	{ name: 'memory-import', go: memoryFile('{"text":"Rides a bicycle"}\n{"text":"Tea, no coffee","space":"Sea"}') },
+	{ name: 'memory-import-wrong', go: memoryFile('{"text":"Rides a bicycle"}\n{"text":""}\nTea, no coffee') },
 	{
 		name: 'settings-web',
 		async go(page) {

@@ -12,6 +12,7 @@ import { FakeInbox } from './inbox';
 import { FakeKeys } from './keys';
 import { FakeMachine } from './machine';
 import { embedderCalls } from './embedder';
+import { memoryFileCalls } from './memories';
 import { FakeMemory } from './memory';
 import { FakeRuns } from './runs';
 import { setScene } from './scenes';
@@ -87,6 +88,7 @@ export class FakeTransport implements Transport, Core {
 			new FakePlace(this),
 			{ calls: pageCalls(this, this.vault) },
 			{ calls: searchCalls(this) },
+			{ calls: memoryFileCalls(this) },
 			inbox,
 			agents,
 			new FakeMemory(this),
