@@ -104,12 +104,14 @@ func (k *Kernel) openVault(dir string) (*vault, error) {
 			return journalOf(cfg.JournalFolder, cfg.JournalFormat, cfg.JournalTemplate)
 		},
 		OnChange: func(paths []string) {
-			if v.log != nil {
+			if v.log != nil && len(paths) > 0 {
 				v.log.Touched(paths...)
 			}
-			select {
-			case v.touched <- struct{}{}:
-			default:
+			if len(paths) > 0 {
+				select {
+				case v.touched <- struct{}{}:
+				default:
+				}
 			}
 			if k.vault() == v {
 				k.publish(event.VaultChanged, scope{}, paths)

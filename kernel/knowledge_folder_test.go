@@ -137,14 +137,23 @@ func TestVaultFolderThatVanishesLeavesTheRestGoing(t *testing.T) {
 		t.Fatal(err)
 	}
 	noteThere(t, p, "a", "on the drive\n")
+	events, err := p.Infra.Events(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Rename(drive, drive+" off"); err != nil {
 		t.Fatal(err)
+	}
+	for e := range events {
+		if paths, ok := e.Data.([]string); ok && e.Kind == event.VaultChanged && len(paths) == 0 {
+			break // the faces are told
+		}
 	}
 	k.Until("it is noticed", func() bool {
 		s, err := p.Knowledge.State(t.Context())
 		return err == nil && s.Problem != nil
 	})
-	_, err := p.Knowledge.Write(t.Context(), kernel.NoteWrite{Path: "b", Text: "lost?\n"})
+	_, err = p.Knowledge.Write(t.Context(), kernel.NoteWrite{Path: "b", Text: "lost?\n"})
 	wantCode(t, "a write", err, sys.CodeUnavailable)
 	if r := k.Ask("hello"); r.State != "done" {
 		t.Errorf("got %+v", r)

@@ -67,7 +67,8 @@ type Options struct {
 	Journal func() Journal
 
 	// OnChange is told the paths of files that came, changed or went, by the
-	// vault itself or by somebody else. It is called from one goroutine at a
+	// vault itself or by somebody else; none when the folder itself went, or is
+	// back. It is called from one goroutine at a
 	// time, holding no lock, after the index knows of the change.
 	OnChange func(paths []string)
 }
@@ -222,6 +223,10 @@ func (v *Vault) tell(paths []string) {
 		return
 	}
 	v.dirty.Store(true)
+	v.onChange(paths)
+}
+
+func (v *Vault) onChange(paths []string) {
 	if v.opt.OnChange == nil {
 		return
 	}
