@@ -18,8 +18,10 @@ func TestImportOfMemoriesSaysBeforeWhatItWouldDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := []kernel.MemoryImport{
-		{ID: "a", Text: "Tea, no coffee"}, {ID: "b", Text: "The new address"},
-		{ID: "c", Text: "Go 1.26", Space: "Work"}, {Text: "Rides a bicycle", Space: "Work"},
+		{ID: "a", Text: "Tea, no coffee"},
+		{ID: "b", Text: "The new address"},
+		{ID: "c", Text: "Go 1.26", Space: "Work"},
+		{Text: "Rides a bicycle", Space: "Work"},
 	}
 	plan, err := p.Memory.ImportPreview(t.Context(), all)
 	if err != nil || plan.Added != 2 || plan.Changed != 1 || plan.Same != 1 || len(plan.Spaces) != 1 || len(plan.Wrong) != 0 {
