@@ -201,7 +201,7 @@ func (a *StateAPI) attachPath(ctx context.Context, in AttachInput) (Attachment, 
 
 // attachNote takes a note of the vault as it is now.
 func (k *Kernel) attachNote(ctx context.Context, name string) (Attachment, error) {
-	n, err := k.vault.Read(ctx, name)
+	n, err := k.vault().Read(ctx, name)
 	if err != nil {
 		return Attachment{}, err
 	}

@@ -77,7 +77,7 @@ func (a *BrowserAPI) reaching(call, host, source string, title sys.Words, subjec
 		meta: map[string]any{"host": host},
 		card: func(r *security.Request) { r.Title, r.TitleKO = title.EN, title.In(true) },
 		brought: func(context.Context) (Labels, error) {
-			return Labels{store.NewLabel(Label{Origin: store.LabelWeb, Untrusted: true, Name: sys.Shorten(source, 500)}, "", sys.Say("what %s sent", host))}, nil
+			return Labels{webLabel(host, source)}, nil
 		},
 	}
 }

@@ -60,10 +60,10 @@ type Config struct {
 	KeepAwake          bool             `toml:"keep_awake" json:"keep_awake" default:"true" doc:"The computer does not go to sleep by itself while agents work."`
 	SearchService      string           `toml:"search_service" json:"search_service" default:"duckduckgo" values:"duckduckgo,searxng,brave,tavily" doc:"Who answers searches of the web."`
 	SearchURL          string           `toml:"search_url" json:"search_url" doc:"The address of a search service of your own; empty for the public one. It may lie on this computer or in your network."`
-	VaultFolder        string           `toml:"vault_folder" json:"vault_folder" doc:"The folder of your notes, as one of Obsidian; empty for knowledge/ in the home. Takes effect at the next start."`
-	JournalFolder      string           `toml:"journal_folder" json:"journal_folder" default:"journal" doc:"The folder of the journal in the vault. Takes effect at the next start."`
-	JournalFormat      string           `toml:"journal_format" json:"journal_format" default:"YYYY-MM-DD" doc:"The name of a day's note, of YYYY, MM, DD and the like. Takes effect at the next start."`
-	JournalTemplate    string           `toml:"journal_template" json:"journal_template" default:"# {{title}}\\n\\n" doc:"The text of a new journal note; {{title}}, {{date}} and {{time}} are filled in, and \\n begins a line. Takes effect at the next start."`
+	VaultFolder        string           `toml:"vault_folder" json:"vault_folder" doc:"The folder of your notes, as one of Obsidian; empty for knowledge/ in the home. A folder that cannot be used leaves the notes where they are."`
+	JournalFolder      string           `toml:"journal_folder" json:"journal_folder" default:"journal" doc:"The folder of the journal in the vault."`
+	JournalFormat      string           `toml:"journal_format" json:"journal_format" default:"YYYY-MM-DD" doc:"The name of a day's note, of YYYY, MM, DD and the like."`
+	JournalTemplate    string           `toml:"journal_template" json:"journal_template" default:"# {{title}}\\n\\n" doc:"The text of a new journal note; {{title}}, {{date}} and {{time}} are filled in, and \\n begins a line."`
 	Memory             bool             `toml:"memory" json:"memory" default:"true" doc:"Agents are given what Oxios remembers and that may matter to a message; what they look up themselves is not meant."`
 	Embedder           string           `toml:"embedder" json:"embedder" doc:"Who makes the vectors by which memories are found: empty for the built-in one, or a model as provider/model, like ollama/nomic-embed-text. The texts of memories and what is looked for go to that provider."`
 	MemoryExtract      bool             `toml:"memory_extract" json:"memory_extract" default:"true" doc:"When a conversation rests, its model is asked once what of it to remember. It sends the conversation nowhere it has not been."`
@@ -219,6 +219,12 @@ func (c *Config) validate() error {
 	}
 	if err := checkSearchURL(c.SearchURL); err != nil {
 		return err
+	}
+	if c.VaultFolder != "" && !filepath.IsAbs(expandHome(c.VaultFolder)) {
+		return sys.Errorf(sys.CodeInvalid, "vault_folder is %q, but must be an absolute path, or empty", c.VaultFolder)
+	}
+	if _, err := journalOf(c.JournalFolder, c.JournalFormat, "").Path(time.Unix(0, 0)); err != nil {
+		return sys.Errorf(sys.CodeInvalid, "journal_format is %q, in the folder %q, and names no note: use YYYY, MM and DD, as in YYYY-MM-DD", c.JournalFormat, c.JournalFolder)
 	}
 	ids := map[string]bool{}
 	for i, p := range c.Providers {

@@ -56,6 +56,7 @@ func (k *Kernel) watchConfig(ctx context.Context) error {
 		if err := k.readConfig(); err != nil {
 			k.log.Warn("Could not read config.toml", "error", err)
 		}
+		k.followVault(ctx) // it may be there now
 	}
 }
 

@@ -27,7 +27,7 @@
 //	exec.go       commands; exec_card.go: as a person sees them; exec_jobs.go: in the background; exec_copy.go: on a copy of their folder, exec_try.go: tried before they are approved
 //	memory.go     what agents remember, and recall.go: what a run is given of it; embedder.go: who makes their vectors, embedder_work.go: when; spaces.go: the contexts of work
 //	browser.go    pages and search of the web
-//	knowledge.go  the person's vault; knowledge_change.go: how it is changed, and its history; knowledge_compare.go: which agents changed a note; knowledge_attach.go: files in it, and what notes show of each other
+//	knowledge.go  the person's vault; knowledge_change.go: how it is changed, and its history; knowledge_folder.go: which folder it is; knowledge_compare.go: which agents changed a note; knowledge_attach.go: files in it, and what notes show of each other
 //	prompt.go     the prompt that a message would get
 //	taint.go      where what a run has read came from, and what follows; taint_files.go: of files and commands; taint_api.go: for the person
 //	place.go      where a path leads; files.go, write.go, text.go, folder.go; search.go, walk.go and ignore.go; mention.go: names while a person writes

@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -165,7 +166,16 @@ func (a *InfraAPI) SetConfig(ctx context.Context, key, value string) (ConfigView
 				return ConfigView{}, err
 			}
 		}
-		if err := a.k.config.set(key, value); err != nil {
+		set := func() error { return a.k.config.set(key, value) }
+		if key == "vault_folder" {
+			dir := a.k.vaultDir(strings.TrimSpace(value))
+			if value = shortenHome(dir); dir == a.k.vaultDir("") {
+				value = ""
+			}
+			note := set
+			set = func() error { return a.k.useVault(ctx, dir, note) }
+		}
+		if err := set(); err != nil {
 			return ConfigView{}, err
 		}
 		v := a.k.config.view()

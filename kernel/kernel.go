@@ -17,7 +17,6 @@ import (
 	"oxios/kernel/document"
 	"oxios/kernel/event"
 	"oxios/kernel/git"
-	"oxios/kernel/knowledge"
 	"oxios/kernel/limit"
 	"oxios/kernel/memory"
 	"oxios/kernel/sandbox"
@@ -121,14 +120,12 @@ type Kernel struct {
 	embeddings *embeddings
 	care       care
 	web        *web.Client
-	vault      *knowledge.Vault
-	vaultLog   *git.Repo // its history; nil where the vault is a folder of the person's
+	vaults     vaults
 
-	topics       topics        // of the spaces
-	vaultWrites  sync.Mutex    // held while the vault is changed
-	vaultTouched chan struct{} // something of it changed
-	workspace    *git.Repo     // seeds and evaluations
-	guardian     guardian
+	topics      topics     // of the spaces
+	vaultWrites sync.Mutex // held while the vault is changed
+	workspace   *git.Repo  // seeds and evaluations
+	guardian    guardian
 
 	left       []store.Run     // open runs of an earlier process, until Run takes them up
 	ready      chan struct{}   // closed when Run has
@@ -208,7 +205,7 @@ func (k *Kernel) Close() error {
 	if _, err := k.purge(context.Background(), nil); err != nil {
 		k.log.Warn("Discarded conversations are deleted at the next start", "error", err)
 	}
-	return errors.Join(k.vault.Close(), k.store.Close(), k.lock.Unlock())
+	return errors.Join(k.vault().Close(), k.store.Close(), k.lock.Unlock())
 }
 
 // Home returns the home folder.

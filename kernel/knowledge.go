@@ -28,6 +28,7 @@ type (
 	VaultGraphOf   = knowledge.GraphQuery
 	VaultNode      = knowledge.Node
 	VaultEdge      = knowledge.Edge
+	VaultDay       = knowledge.JournalDay
 	VaultTrashed   = knowledge.Trashed
 	VaultEmbed     = knowledge.Embedded
 	VaultPlaces    = knowledge.Places
@@ -39,7 +40,7 @@ type VaultState struct {
 	Dir     string     `json:"dir"`
 	Notes   int        `json:"notes"`
 	History bool       `json:"history"`           // changes are kept in git; only in the folder of the home, never in one of the person's
-	Problem *sys.Error `json:"problem,omitempty"` // the folder is not there
+	Problem *sys.Error `json:"problem,omitempty"` // the folder is not there, or that of config.toml cannot be used
 }
 
 // NoteWrite is the whole text of a note.
@@ -88,8 +89,9 @@ type VaultMoveChange struct {
 // State says where the vault is and how it is.
 func (a *KnowledgeAPI) State(ctx context.Context) (VaultState, error) {
 	return guard(ctx, a.caller, action{call: "knowledge.state", resource: "vault"}, func(ctx context.Context) (VaultState, error) {
-		s := VaultState{Dir: shortenHome(a.k.vault.Dir()), History: a.k.vaultLog != nil}
-		all, err := a.k.vault.Tree(ctx)
+		v := a.k.vault()
+		s := VaultState{Dir: shortenHome(v.Dir()), History: v.log != nil, Problem: a.k.vaults.refused.Load()}
+		all, err := v.Tree(ctx)
 		if err != nil {
 			s.Problem = sys.AsError(err)
 		}
@@ -104,35 +106,37 @@ func (a *KnowledgeAPI) State(ctx context.Context) (VaultState, error) {
 
 // Tree returns all folders, notes and files of the vault.
 func (a *KnowledgeAPI) Tree(ctx context.Context) ([]VaultEntry, error) {
-	return guard(ctx, a.caller, a.looking("knowledge.tree"), a.k.vault.Tree)
+	return guard(ctx, a.caller, a.looking("knowledge.tree"), func(ctx context.Context) ([]VaultEntry, error) { return a.k.vault().Tree(ctx) })
 }
 
 // Entries returns the notes and files of some paths that are there: what an event
 // names, without reading the whole tree anew.
 func (a *KnowledgeAPI) Entries(ctx context.Context, paths []string) ([]VaultEntry, error) {
 	return guard(ctx, a.caller, a.looking("knowledge.entries"), func(ctx context.Context) ([]VaultEntry, error) {
-		return a.k.vault.Entries(ctx, paths)
+		return a.k.vault().Entries(ctx, paths)
 	})
 }
 
 // Read returns a note by its path, or by a name that a link would find it by.
 func (a *KnowledgeAPI) Read(ctx context.Context, name string) (Note, error) {
-	path := ""
+	path := "" // on the disk
+	var n Note
 	act := a.looking("knowledge.read")
 	act.brought = func(ctx context.Context) (Labels, error) {
-		if path == "" || a.who.Kind != sys.KindAgent {
+		if n.Path == "" || a.who.Kind != sys.KindAgent {
 			return nil, nil
 		}
-		return a.k.noteLabels(ctx, path, a.scope.runID)
+		return a.k.noteLabels(ctx, n.Path, path, a.scope.runID)
 	}
-	return guard(ctx, a.caller, act, func(ctx context.Context) (Note, error) {
-		n, err := a.k.vault.Read(ctx, name)
+	return guard(ctx, a.caller, act, func(ctx context.Context) (_ Note, err error) {
+		v := a.k.vault()
+		n, err = v.Read(ctx, name)
 		if sys.CodeOf(err) == sys.CodeNotFound {
-			if found, rerr := a.k.vault.Resolve(ctx, "", name); rerr == nil && found != "" {
-				n, err = a.k.vault.Read(ctx, found)
+			if found, rerr := v.Resolve(ctx, "", name); rerr == nil && found != "" {
+				n, err = v.Read(ctx, found)
 			}
 		}
-		path = n.Path
+		path = v.path(n.Path)
 		if a.who.Kind == sys.KindAgent {
 			n.Text = a.k.masked(n.Text)
 		}
@@ -143,7 +147,7 @@ func (a *KnowledgeAPI) Read(ctx context.Context, name string) (Note, error) {
 // Search returns the notes in which the words of a query stand, the best first.
 func (a *KnowledgeAPI) Search(ctx context.Context, query string, k int) ([]VaultHit, error) {
 	return guard(ctx, a.caller, a.looking("knowledge.search"), func(ctx context.Context) ([]VaultHit, error) {
-		return a.k.vault.Search(ctx, query, min(cmp.Or(k, 20), 200))
+		return a.k.vault().Search(ctx, query, min(cmp.Or(k, 20), 200))
 	})
 }
 
@@ -151,14 +155,14 @@ func (a *KnowledgeAPI) Search(ctx context.Context, query string, k int) ([]Vault
 // too.
 func (a *KnowledgeAPI) Find(ctx context.Context, name string, k int) ([]VaultHit, error) {
 	return guard(ctx, a.caller, a.looking("knowledge.find"), func(ctx context.Context) ([]VaultHit, error) {
-		return a.k.vault.Switch(ctx, name, min(cmp.Or(k, 20), 200))
+		return a.k.vault().Switch(ctx, name, min(cmp.Or(k, 20), 200))
 	})
 }
 
 // Backlinks returns the places that link to a note.
 func (a *KnowledgeAPI) Backlinks(ctx context.Context, name string) ([]VaultBacklink, error) {
 	return guard(ctx, a.caller, a.looking("knowledge.backlinks"), func(ctx context.Context) ([]VaultBacklink, error) {
-		return a.k.vault.Backlinks(ctx, name)
+		return a.k.vault().Backlinks(ctx, name)
 	})
 }
 
@@ -166,20 +170,20 @@ func (a *KnowledgeAPI) Backlinks(ctx context.Context, name string) ([]VaultBackl
 // at most 100.
 func (a *KnowledgeAPI) Unlinked(ctx context.Context, name string) ([]VaultBacklink, error) {
 	return guard(ctx, a.caller, a.looking("knowledge.unlinked"), func(ctx context.Context) ([]VaultBacklink, error) {
-		return a.k.vault.Unlinked(ctx, name)
+		return a.k.vault().Unlinked(ctx, name)
 	})
 }
 
 // Graph returns notes and who links to whom: of the whole vault, or around one.
 func (a *KnowledgeAPI) Graph(ctx context.Context, q VaultGraphOf) (VaultGraph, error) {
-	return guard(ctx, a.caller, a.looking("knowledge.graph"), func(ctx context.Context) (VaultGraph, error) { return a.k.vault.Graph(ctx, q) })
+	return guard(ctx, a.caller, a.looking("knowledge.graph"), func(ctx context.Context) (VaultGraph, error) { return a.k.vault().Graph(ctx, q) })
 }
 
 // MovePreview says what [KnowledgeAPI.Move] would do now. It changes nothing, and
 // fails where that would.
 func (a *KnowledgeAPI) MovePreview(ctx context.Context, from, to string) (VaultMove, error) {
 	return guard(ctx, a.caller, a.looking("knowledge.movePreview"), func(ctx context.Context) (VaultMove, error) {
-		plan, err := a.k.vault.PlanMove(ctx, from, to)
+		plan, err := a.k.vault().PlanMove(ctx, from, to)
 		out := VaultMove{From: from, To: to, Links: plan.Links, In: []VaultMoveChange{}, Notes: slices.Concat([]sys.Words{}, plan.Notes)}
 		for _, s := range plan.Steps {
 			switch s.Kind {
@@ -195,18 +199,18 @@ func (a *KnowledgeAPI) MovePreview(ctx context.Context, from, to string) (VaultM
 
 // Tags returns all tags and how many notes have each.
 func (a *KnowledgeAPI) Tags(ctx context.Context) ([]VaultTag, error) {
-	return guard(ctx, a.caller, a.looking("knowledge.tags"), a.k.vault.Tags)
+	return guard(ctx, a.caller, a.looking("knowledge.tags"), func(ctx context.Context) ([]VaultTag, error) { return a.k.vault().Tags(ctx) })
 }
 
 // Tasks returns the items of checklists.
 func (a *KnowledgeAPI) Tasks(ctx context.Context, q VaultTaskQuery) ([]VaultTask, error) {
-	return guard(ctx, a.caller, a.looking("knowledge.tasks"), func(ctx context.Context) ([]VaultTask, error) { return a.k.vault.Tasks(ctx, q) })
+	return guard(ctx, a.caller, a.looking("knowledge.tasks"), func(ctx context.Context) ([]VaultTask, error) { return a.k.vault().Tasks(ctx, q) })
 }
 
 // Check looks through the vault for what may surprise a person. It changes
 // nothing.
 func (a *KnowledgeAPI) Check(ctx context.Context) ([]VaultIssue, error) {
-	return guard(ctx, a.caller, a.looking("knowledge.check"), a.k.vault.Check)
+	return guard(ctx, a.caller, a.looking("knowledge.check"), func(ctx context.Context) ([]VaultIssue, error) { return a.k.vault().Check(ctx) })
 }
 
 // Import copies the notes of a folder, an Obsidian vault say, into this one.
@@ -214,14 +218,14 @@ func (a *KnowledgeAPI) Check(ctx context.Context) ([]VaultIssue, error) {
 // with beside comes in under another name.
 func (a *KnowledgeAPI) Import(ctx context.Context, dir string, beside bool) (VaultImported, error) {
 	return guard(ctx, a.caller, action{call: "knowledge.import", resource: "vault", meta: map[string]any{"from": dir}}, func(ctx context.Context) (VaultImported, error) {
-		return a.k.vault.Import(ctx, expandHome(dir), importMode(beside))
+		return a.k.vault().Import(ctx, expandHome(dir), importMode(beside))
 	})
 }
 
 // ImportPreview says what [KnowledgeAPI.Import] would do now. It changes nothing.
 func (a *KnowledgeAPI) ImportPreview(ctx context.Context, dir string, beside bool) (VaultImported, error) {
 	return guard(ctx, a.caller, action{call: "knowledge.importPreview", resource: "vault"}, func(ctx context.Context) (VaultImported, error) {
-		return a.k.vault.ImportPreview(ctx, expandHome(dir), importMode(beside))
+		return a.k.vault().ImportPreview(ctx, expandHome(dir), importMode(beside))
 	})
 }
 
@@ -242,11 +246,11 @@ func (a *KnowledgeAPI) Write(ctx context.Context, in NoteWrite) (VaultChange, er
 	if in.RunID != "" {
 		opt.Provenance = &knowledge.Provenance{Run: in.RunID, Source: in.Source, Date: a.k.clock.Now().UTC().Truncate(time.Second)}
 	}
-	saved := ""
-	if a.who.Kind == sys.KindPerson {
-		saved = in.RunID
+	var from *keptWords
+	if a.who.Kind == sys.KindPerson && in.RunID != "" {
+		from = &keptWords{runID: in.RunID}
 	}
-	return a.changeOf(ctx, saved, "knowledge.write", in.Path, sys.Say("Write the note %s", in.Path), in, func(ctx context.Context) (knowledge.Plan, error) {
+	return a.changeOf(ctx, from, "knowledge.write", in.Path, sys.Say("Write the note %s", in.Path), in, func(ctx context.Context, v *vault) (knowledge.Plan, error) {
 		if in.RunID != "" {
 			r, err := a.k.run(ctx, in.RunID)
 			if err != nil {
@@ -257,30 +261,30 @@ func (a *KnowledgeAPI) Write(ctx context.Context, in NoteWrite) (VaultChange, er
 				opt.Provenance.Source = a.k.pagesOf(ctx, in.RunID)
 			}
 		}
-		return a.k.vault.PlanWrite(ctx, in.Path, in.Text, in.Base, opt)
+		return v.PlanWrite(ctx, in.Path, in.Text, in.Base, opt)
 	})
 }
 
 // Append adds a text to the end of a note, which is made when it is missing.
 func (a *KnowledgeAPI) Append(ctx context.Context, path, text string) (VaultChange, error) {
-	return a.change(ctx, "knowledge.append", path, sys.Say("Add to the note %s", path), text, func(ctx context.Context) (knowledge.Plan, error) {
-		return a.k.vault.PlanAppend(ctx, path, text)
+	return a.change(ctx, "knowledge.append", path, sys.Say("Add to the note %s", path), text, func(ctx context.Context, v *vault) (knowledge.Plan, error) {
+		return v.PlanAppend(ctx, path, text)
 	})
 }
 
 // Delete takes a note or another file away; base is the hash that the caller
 // saw, or "" for whatever is there. The trash keeps it.
 func (a *KnowledgeAPI) Delete(ctx context.Context, path, base string) (VaultChange, error) {
-	return a.change(ctx, "knowledge.delete", path, sys.Say("Delete the note %s", path), base, func(ctx context.Context) (knowledge.Plan, error) {
-		return a.k.vault.PlanDelete(ctx, path, base)
+	return a.change(ctx, "knowledge.delete", path, sys.Say("Delete the note %s", path), base, func(ctx context.Context, v *vault) (knowledge.Plan, error) {
+		return v.PlanDelete(ctx, path, base)
 	})
 }
 
 // Move renames or moves a note, another file or a folder, and rewrites all links
 // that lead there: all of it or nothing.
 func (a *KnowledgeAPI) Move(ctx context.Context, from, to string) (VaultChange, error) {
-	return a.change(ctx, "knowledge.move", from, sys.Say("Move %s to %s", from, to), to, func(ctx context.Context) (knowledge.Plan, error) {
-		return a.k.vault.PlanMove(ctx, from, to)
+	return a.change(ctx, "knowledge.move", from, sys.Say("Move %s to %s", from, to), to, func(ctx context.Context, v *vault) (knowledge.Plan, error) {
+		return v.PlanMove(ctx, from, to)
 	})
 }
 
@@ -288,7 +292,7 @@ func (a *KnowledgeAPI) Move(ctx context.Context, from, to string) (VaultChange, 
 // path.
 func (a *KnowledgeAPI) MakeFolder(ctx context.Context, path string) (string, error) {
 	return guard(ctx, a.caller, action{call: "knowledge.makeFolder", resource: "note:" + cleanVaultName(path)}, func(ctx context.Context) (string, error) {
-		return a.k.vault.MakeFolder(ctx, path)
+		return a.k.vault().MakeFolder(ctx, path)
 	})
 }
 
@@ -297,15 +301,16 @@ func (a *KnowledgeAPI) MakeFolder(ctx context.Context, path string) (string, err
 func (a *KnowledgeAPI) RemoveFolder(ctx context.Context, path string) (VaultRemoved, error) {
 	return guard(ctx, a.caller, action{call: "knowledge.removeFolder", resource: "note:" + cleanVaultName(path)}, func(ctx context.Context) (VaultRemoved, error) {
 		out := VaultRemoved{Path: cleanVaultName(path), Trash: []string{}}
-		plan, err := a.k.vault.PlanDeleteFolder(ctx, path)
+		v := a.k.vault()
+		plan, err := v.PlanDeleteFolder(ctx, path)
 		if err != nil {
 			return out, err
 		}
 		ctx = context.WithoutCancel(ctx)
-		_, trash, err := a.applyAll(ctx, path, plan)
+		_, trash, err := a.applyAll(ctx, v, path, plan)
 		out.Trash = append(out.Trash, trash...)
 		if err == nil {
-			err = a.k.vault.RemoveFolder(ctx, path)
+			err = v.RemoveFolder(ctx, path)
 		}
 		return out, err
 	})
@@ -314,23 +319,23 @@ func (a *KnowledgeAPI) RemoveFolder(ctx context.Context, path string) (VaultRemo
 // Link makes the first mention of a note in a line of another one a link. line
 // counts from 1; base is the hash of the note in which it was seen, or "".
 func (a *KnowledgeAPI) Link(ctx context.Context, path string, line int, to, base string) (VaultChange, error) {
-	return a.change(ctx, "knowledge.link", path, sys.Say("Link %s to %s", path, to), []any{line, to}, func(ctx context.Context) (knowledge.Plan, error) {
-		return a.k.vault.PlanLink(ctx, path, line, to, base)
+	return a.change(ctx, "knowledge.link", path, sys.Say("Link %s to %s", path, to), []any{line, to}, func(ctx context.Context, v *vault) (knowledge.Plan, error) {
+		return v.PlanLink(ctx, path, line, to, base)
 	})
 }
 
 // Toggle ticks an item of a checklist, or opens it again. line counts from 1;
 // base is the hash of the note in which it was seen, or "".
 func (a *KnowledgeAPI) Toggle(ctx context.Context, path string, line int, base string) (VaultChange, error) {
-	return a.change(ctx, "knowledge.toggle", path, sys.Say("Tick an item of %s", path), line, func(ctx context.Context) (knowledge.Plan, error) {
-		return a.k.vault.PlanToggle(ctx, path, line, base)
+	return a.change(ctx, "knowledge.toggle", path, sys.Say("Tick an item of %s", path), line, func(ctx context.Context, v *vault) (knowledge.Plan, error) {
+		return v.PlanToggle(ctx, path, line, base)
 	})
 }
 
 // AddTask adds an item to the checklist of a note.
 func (a *KnowledgeAPI) AddTask(ctx context.Context, path, text string) (VaultChange, error) {
-	return a.change(ctx, "knowledge.addTask", path, sys.Say("Add an item to %s", path), text, func(ctx context.Context) (knowledge.Plan, error) {
-		return a.k.vault.PlanTaskAdd(ctx, path, text)
+	return a.change(ctx, "knowledge.addTask", path, sys.Say("Add an item to %s", path), text, func(ctx context.Context, v *vault) (knowledge.Plan, error) {
+		return v.PlanTaskAdd(ctx, path, text)
 	})
 }
 
@@ -344,13 +349,21 @@ func (a *KnowledgeAPI) Journal(ctx context.Context, date, text string) (VaultCha
 			bad = sys.Errorf(sys.CodeInvalid, "%q is no day. Nothing was written.", date).WithHint("Write it like 2026-11-23.")
 		}
 	}
-	path, err := a.k.vault.JournalPath(day)
+	path, err := a.k.vault().JournalPath(day)
 	bad = cmp.Or(bad, err)
-	return a.change(ctx, "knowledge.journal", path, sys.Say("Write in the journal of %s", day.Format(time.DateOnly)), text, func(ctx context.Context) (knowledge.Plan, error) {
+	return a.change(ctx, "knowledge.journal", path, sys.Say("Write in the journal of %s", day.Format(time.DateOnly)), text, func(ctx context.Context, v *vault) (knowledge.Plan, error) {
 		if bad != nil {
 			return knowledge.Plan{}, bad
 		}
-		return a.k.vault.PlanJournal(ctx, day, text)
+		return v.PlanJournal(ctx, day, text)
+	})
+}
+
+// JournalPreview says how the note of today would be with other settings of the
+// journal, in the words of config.toml.
+func (a *KnowledgeAPI) JournalPreview(ctx context.Context, folder, format, template string) (VaultDay, error) {
+	return guard(ctx, a.caller, action{call: "knowledge.journalPreview", resource: "vault"}, func(ctx context.Context) (VaultDay, error) {
+		return a.k.vault().PreviewJournal(ctx, journalOf(folder, format, template), a.k.clock.Now().In(time.Local))
 	})
 }
 
@@ -373,10 +386,9 @@ func vaultLabel(path string) Label {
 	return store.NewLabel(Label{Origin: store.LabelVault, Sensitive: true, Name: cmp.Or(path, "vault")}, "", text)
 }
 
-// noteLabels are the labels of a note to a run: private, unless that run wrote it,
-// and what an agent had read who wrote it.
-func (k *Kernel) noteLabels(ctx context.Context, path, runID string) (Labels, error) {
-	abs := k.vaultPath(path)
+// noteLabels are the labels of a note, which lies at abs, to a run: private, unless
+// that run wrote it, and what an agent had read who wrote it.
+func (k *Kernel) noteLabels(ctx context.Context, path, abs, runID string) (Labels, error) {
 	written, err := k.store.FileLabels(ctx, abs, hashOf(abs))
 	if err != nil {
 		return nil, err

@@ -37,12 +37,12 @@ type VaultAnchor struct {
 func (a *KnowledgeAPI) Attach(ctx context.Context, in VaultAttach) (VaultChange, error) {
 	name := cmp.Or(in.Name, filepath.Base(in.Path))
 	shown := cleanName(name)
-	return a.change(ctx, "knowledge.attach", shown, sys.Say("Attach %s to the notes", shown), name, func(ctx context.Context) (knowledge.Plan, error) {
+	return a.change(ctx, "knowledge.attach", shown, sys.Say("Attach %s to the notes", shown), name, func(ctx context.Context, v *vault) (knowledge.Plan, error) {
 		data, err := a.attached(in, shown)
 		if err != nil {
 			return knowledge.Plan{}, err
 		}
-		return a.k.vault.PlanAttach(ctx, name, data)
+		return v.PlanAttach(ctx, name, data)
 	})
 }
 
@@ -104,11 +104,12 @@ func (a *KnowledgeAPI) AttachPart(ctx context.Context, id, name string, size, of
 // its bytes from offset on; n is how many are asked for.
 func (a *KnowledgeAPI) File(ctx context.Context, path string, offset, n int64) (VaultFile, error) {
 	return guard(ctx, a.caller, a.looking("knowledge.file"), func(context.Context) (VaultFile, error) {
-		info, raw, err := a.k.vault.Peek(path, offset, min(n, maxPart))
+		v := a.k.vault()
+		info, raw, err := v.Peek(path, offset, min(n, maxPart))
 		if err != nil {
 			return VaultFile{}, err
 		}
-		return VaultFile{FileInfo: info, Disk: a.k.vaultPath(info.Path), Data: raw}, nil
+		return VaultFile{FileInfo: info, Disk: v.path(info.Path), Data: raw}, nil
 	})
 }
 
@@ -116,7 +117,7 @@ func (a *KnowledgeAPI) File(ctx context.Context, path string, offset, n int64) (
 // like ![[Name#Heading]] or ![text](name.png).
 func (a *KnowledgeAPI) Embed(ctx context.Context, from, link string) (VaultEmbed, error) {
 	return guard(ctx, a.caller, a.looking("knowledge.embed"), func(ctx context.Context) (VaultEmbed, error) {
-		return a.k.vault.Embed(ctx, from, link)
+		return a.k.vault().Embed(ctx, from, link)
 	})
 }
 
@@ -124,7 +125,7 @@ func (a *KnowledgeAPI) Embed(ctx context.Context, from, link string) (VaultEmbed
 // from leads to: its headings and blocks; with name "", of the given text.
 func (a *KnowledgeAPI) Places(ctx context.Context, from, name, text string) (VaultPlaces, error) {
 	return guard(ctx, a.caller, a.looking("knowledge.places"), func(ctx context.Context) (VaultPlaces, error) {
-		return a.k.vault.Places(ctx, from, name, text)
+		return a.k.vault().Places(ctx, from, name, text)
 	})
 }
 
@@ -133,8 +134,8 @@ func (a *KnowledgeAPI) Places(ctx context.Context, from, name, text string) (Vau
 // note in which it was seen, or "".
 func (a *KnowledgeAPI) Anchor(ctx context.Context, path string, line int, base string) (VaultAnchor, error) {
 	var out VaultAnchor
-	change, err := a.change(ctx, "knowledge.anchor", path, sys.Say("Name a block of %s", path), line, func(ctx context.Context) (plan knowledge.Plan, err error) {
-		plan, out.ID, err = a.k.vault.PlanAnchor(ctx, path, line, base)
+	change, err := a.change(ctx, "knowledge.anchor", path, sys.Say("Name a block of %s", path), line, func(ctx context.Context, v *vault) (plan knowledge.Plan, err error) {
+		plan, out.ID, err = v.PlanAnchor(ctx, path, line, base)
 		return plan, err
 	})
 	out.Change = change

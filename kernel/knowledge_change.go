@@ -9,10 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
-	"oxios/kernel/event"
-	"oxios/kernel/git"
 	"oxios/kernel/knowledge"
 	"oxios/kernel/security"
 	"oxios/kernel/store"
@@ -22,13 +19,21 @@ import (
 
 // change plans a change of the vault, has the guard decide about it, and makes it:
 // what an agent's run did can be undone then as what it did to other files.
-func (a *KnowledgeAPI) change(ctx context.Context, call, name string, title sys.Words, args any, make func(context.Context) (knowledge.Plan, error)) (VaultChange, error) {
-	return a.changeOf(ctx, "", call, name, title, args, make)
+func (a *KnowledgeAPI) change(ctx context.Context, call, name string, title sys.Words, args any, make func(context.Context, *vault) (knowledge.Plan, error)) (VaultChange, error) {
+	return a.changeOf(ctx, nil, call, name, title, args, make)
 }
 
-// changeOf is a change whose words a person saves from a run; "" for none.
-func (a *KnowledgeAPI) changeOf(ctx context.Context, saved, call, name string, title sys.Words, args any, make func(context.Context) (knowledge.Plan, error)) (VaultChange, error) {
-	plan, planned := make(ctx)
+// keptWords are where words are from that a person keeps.
+type keptWords struct {
+	runID  string // whose words they are, or that read them; "" for none
+	labels Labels // of the words themselves
+}
+
+// changeOf is a change whose words a person saves; from is nil where they are their
+// own.
+func (a *KnowledgeAPI) changeOf(ctx context.Context, from *keptWords, call, name string, title sys.Words, args any, make func(context.Context, *vault) (knowledge.Plan, error)) (VaultChange, error) {
+	v := a.k.vault()
+	plan, planned := make(ctx, v)
 	if planned == nil {
 		planned = a.k.keepsMasked(plan)
 	}
@@ -54,13 +59,13 @@ func (a *KnowledgeAPI) changeOf(ctx context.Context, saved, call, name string, t
 		if planned != nil {
 			return VaultChange{}, planned
 		}
-		if saved != "" { // the labels come first: what stands in the vault never lacks them
-			if err := a.k.carry(ctx, saved, plan); err != nil {
+		if from != nil { // the labels come first: what stands in the vault never lacks them
+			if err := a.k.carry(ctx, v, *from, plan); err != nil {
 				return VaultChange{}, err
 			}
 		}
 		// It takes milliseconds: an end of the kernel waits for it.
-		return a.apply(context.WithoutCancel(ctx), name, plan)
+		return a.apply(context.WithoutCancel(ctx), v, name, plan)
 	})
 }
 
@@ -75,16 +80,16 @@ func stepDiff(s knowledge.Step) string {
 
 func isBinary(raw []byte) bool { return bytes.IndexByte(raw[:min(len(raw), sniffed)], 0) >= 0 }
 
-// carry notes that what a plan writes holds the words of a run, and so what it
+// carry notes that what a plan writes holds words from elsewhere, and so what a run
 // had read.
-func (k *Kernel) carry(ctx context.Context, runID string, plan knowledge.Plan) error {
-	read, err := k.labelsOf(ctx, runID)
-	if read = roots(read); err != nil || len(read) == 0 {
+func (k *Kernel) carry(ctx context.Context, v *vault, from keptWords, plan knowledge.Plan) error {
+	read, err := k.labelsOf(ctx, from.runID)
+	if read = roots(from.labels.Join(read)); err != nil || len(read) == 0 {
 		return err
 	}
 	var files []store.FileLabel
 	for _, s := range plan.Steps {
-		files = append(files, store.FileLabel{Path: k.vaultPath(s.Path), Content: contentHash(s.After), RunID: runID, Labels: read})
+		files = append(files, store.FileLabel{Path: v.path(s.Path), Content: contentHash(s.After), RunID: from.runID, Labels: read})
 	}
 	return k.store.Write(ctx, func(tx *store.Tx) error { return k.store.LabelFiles(tx, files...) })
 }
@@ -116,8 +121,8 @@ func (k *Kernel) keepsMasked(plan knowledge.Plan) error {
 	return nil
 }
 
-func (a *KnowledgeAPI) apply(ctx context.Context, name string, plan knowledge.Plan) (VaultChange, error) {
-	out, trash, err := a.applyAll(ctx, name, plan)
+func (a *KnowledgeAPI) apply(ctx context.Context, v *vault, name string, plan knowledge.Plan) (VaultChange, error) {
+	out, trash, err := a.applyAll(ctx, v, name, plan)
 	if len(trash) > 0 {
 		out.Trash = trash[0]
 	}
@@ -125,44 +130,48 @@ func (a *KnowledgeAPI) apply(ctx context.Context, name string, plan knowledge.Pl
 }
 
 // applyAll makes a plan, and returns by what each file that it deletes comes back.
-func (a *KnowledgeAPI) applyAll(ctx context.Context, name string, plan knowledge.Plan) (out VaultChange, trash []string, err error) {
+func (a *KnowledgeAPI) applyAll(ctx context.Context, v *vault, name string, plan knowledge.Plan) (out VaultChange, trash []string, err error) {
 	k := a.k
 	out = VaultChange{Path: cleanVaultName(name), Links: plan.Links, Notes: slices.Concat([]sys.Words{}, plan.Notes)}
 	k.vaultWrites.Lock() // what is written down is how things are when it happens
 	defer k.vaultWrites.Unlock()
-	files, err := k.vaultFiles(plan)
+	if k.vault() != v {
+		return out, nil, sys.Errorf(sys.CodeConflict, "The notes were put in another folder meanwhile: %s. Nothing was written.", shortenHome(k.vault().Dir())).
+			WithHint("Do it again, and it is done there.")
+	}
+	files, err := v.files(plan)
 	if err != nil {
 		return out, nil, err
 	}
 	var labels []store.FileLabel
 	for _, f := range files {
 		if f.after != nil {
-			labels = append(labels, store.FileLabel{Path: k.vaultPath(f.path), Content: contentHash(f.after)})
+			labels = append(labels, store.FileLabel{Path: v.path(f.path), Content: contentHash(f.after)})
 		}
 	}
 	if err := k.wrote(ctx, a.scope, labels...); err != nil {
 		return out, nil, err
 	}
-	if err := a.markVault(ctx, files); err != nil {
+	if err := a.markVault(ctx, v, files); err != nil {
 		return out, nil, err
 	}
-	ends := k.beginCommit(ctx, a.scope, plan, files)
+	ends := k.beginCommit(ctx, v, a.scope, plan, files)
 	for _, s := range plan.Steps {
 		if s.Kind == knowledge.StepDelete {
-			kept, err := k.vault.Discard(VaultTrashed{Path: s.Path, RunID: a.scope.runID, SessionID: a.scope.sessionID}, s.Before)
+			kept, err := v.Discard(VaultTrashed{Path: s.Path, RunID: a.scope.runID, SessionID: a.scope.sessionID}, s.Before)
 			if err != nil {
-				return out, nil, errors.Join(err, k.forgetAll(trash))
+				return out, nil, errors.Join(err, v.forgetAll(trash))
 			}
 			trash = append(trash, kept.ID)
 		}
 	}
-	if err := k.vault.Apply(ctx, plan); err != nil {
-		return out, nil, errors.Join(err, k.forgetAll(trash))
+	if err := v.Apply(ctx, plan); err != nil {
+		return out, nil, errors.Join(err, v.forgetAll(trash))
 	}
 	ends()
 	out.Changed = len(files)
 	for _, f := range files {
-		if err := a.recordVault(ctx, f); err != nil {
+		if err := a.recordVault(ctx, v, f); err != nil {
 			return out, trash, err
 		}
 	}
@@ -173,18 +182,18 @@ func (a *KnowledgeAPI) applyAll(ctx context.Context, name string, plan knowledge
 			out.Path = s.Path
 		}
 	}
-	if n, err := k.vault.Read(ctx, out.Path); err == nil {
+	if n, err := v.Read(ctx, out.Path); err == nil {
 		out.Path, out.Hash = n.Path, n.Hash
 	} else {
-		out.Hash = hashOf(k.vaultPath(out.Path)) // of another file; "" of a folder, and of what is gone
+		out.Hash = hashOf(v.path(out.Path)) // of another file; "" of a folder, and of what is gone
 	}
 	return out, trash, nil
 }
 
 // forgetAll takes out of the trash what was not deleted after all.
-func (k *Kernel) forgetAll(trash []string) (err error) {
+func (v *vault) forgetAll(trash []string) (err error) {
 	for _, id := range trash {
-		err = errors.Join(err, k.vault.Forget(id))
+		err = errors.Join(err, v.Forget(id))
 	}
 	return err
 }
@@ -195,14 +204,14 @@ type vaultFile struct {
 	before, after []byte
 }
 
-// vaultFiles works out what a plan does to each file: of a folder that moves, to
+// files works out what a plan does to each file: of a folder that moves, to
 // all in it.
-func (k *Kernel) vaultFiles(plan knowledge.Plan) ([]vaultFile, error) {
+func (v *vault) files(plan knowledge.Plan) ([]vaultFile, error) {
 	var out []vaultFile
 	at := func(path string) *vaultFile {
 		i := slices.IndexFunc(out, func(f vaultFile) bool { return f.path == path })
 		if i < 0 {
-			raw, err := os.ReadFile(k.vaultPath(path))
+			raw, err := os.ReadFile(v.path(path))
 			if err != nil {
 				raw = nil
 			} else if raw == nil {
@@ -221,9 +230,9 @@ func (k *Kernel) vaultFiles(plan knowledge.Plan) ([]vaultFile, error) {
 			at(s.Path).after = nil
 		case knowledge.StepMove:
 			moved := []string{}
-			err := filepath.WalkDir(k.vaultPath(s.Path), func(p string, d fs.DirEntry, err error) error {
+			err := filepath.WalkDir(v.path(s.Path), func(p string, d fs.DirEntry, err error) error {
 				if err == nil && d.Type().IsRegular() {
-					rel, rerr := filepath.Rel(k.vault.Dir(), p)
+					rel, rerr := filepath.Rel(v.Dir(), p)
 					moved = append(moved, filepath.ToSlash(rel))
 					err = rerr
 				}
@@ -246,7 +255,7 @@ func (k *Kernel) vaultFiles(plan knowledge.Plan) ([]vaultFile, error) {
 
 // markVault writes down how files are that a run is about to change, and what
 // they will be.
-func (a *KnowledgeAPI) markVault(ctx context.Context, files []vaultFile) error {
+func (a *KnowledgeAPI) markVault(ctx context.Context, v *vault, files []vaultFile) error {
 	if a.scope.runID == "" || len(files) == 0 {
 		return nil
 	}
@@ -255,7 +264,7 @@ func (a *KnowledgeAPI) markVault(ctx context.Context, files []vaultFile) error {
 	defer u.objects.Clearing.RUnlock()
 	var marks []store.FileMark
 	for _, f := range files {
-		abs := a.k.vaultPath(f.path)
+		abs := v.path(f.path)
 		mode := fs.FileMode(0o644)
 		if info, err := os.Lstat(abs); err == nil {
 			mode = info.Mode().Perm()
@@ -284,8 +293,8 @@ func (a *KnowledgeAPI) markVault(ctx context.Context, files []vaultFile) error {
 }
 
 // recordVault notes a change of a file for the run that made it.
-func (a *KnowledgeAPI) recordVault(ctx context.Context, f vaultFile) error {
-	c := store.Change{RunID: a.scope.runID, Path: a.k.vaultPath(f.path), Kind: store.ChangeModified, BeforeSize: int64(len(f.before)), AfterSize: int64(len(f.after))}
+func (a *KnowledgeAPI) recordVault(ctx context.Context, v *vault, f vaultFile) error {
+	c := store.Change{RunID: a.scope.runID, Path: v.path(f.path), Kind: store.ChangeModified, BeforeSize: int64(len(f.before)), AfterSize: int64(len(f.after))}
 	switch {
 	case f.before == nil:
 		c.Kind = store.ChangeCreated
@@ -306,106 +315,4 @@ func (a *KnowledgeAPI) recordVault(ctx context.Context, f vaultFile) error {
 		added, removed = countChanged(string(f.before), string(f.after))
 	}
 	return a.addChange(ctx, c, ChangeSummary{Path: a.scope.relative(c.Path), Kind: c.Kind, Added: added, Removed: removed})
-}
-
-// vaultPath is a path of the vault on the disk.
-func (k *Kernel) vaultPath(name string) string {
-	return filepath.Join(k.vault.Dir(), filepath.FromSlash(name))
-}
-
-// vaultFolder is the vault of a home, where the person names no other.
-const vaultFolder = "knowledge"
-
-// trashFolder is where a home keeps what was deleted of its vaults.
-const trashFolder = "trash"
-
-// openVault opens the vault, and its history where the folder is the home's own:
-// nothing is written into a repository of the person's.
-func (k *Kernel) openVault() error {
-	cfg := k.config.get()
-	own := filepath.Join(k.opts.Home, vaultFolder)
-	dir := own
-	if cfg.VaultFolder != "" {
-		dir = expandHome(cfg.VaultFolder)
-	}
-	place := contentHash([]byte(dir))[:16]
-	trash := place
-	if dir == own {
-		trash = vaultFolder // wherever the home lies
-	}
-	k.vaultTouched = make(chan struct{}, 1)
-	v, err := knowledge.Open(knowledge.Options{
-		Dir: dir, State: filepath.Join(k.opts.Home, "run", "vault", place), Trash: filepath.Join(k.opts.Home, trashFolder, trash), Create: dir == own, Clock: k.clock, Log: k.log,
-		JournalFolder: cfg.JournalFolder, JournalFormat: cfg.JournalFormat, Template: strings.ReplaceAll(cfg.JournalTemplate, `\n`, "\n"),
-		OnChange: func(paths []string) {
-			if k.vaultLog != nil {
-				k.vaultLog.Touched(paths...)
-			}
-			select {
-			case k.vaultTouched <- struct{}{}:
-			default:
-			}
-			k.publish(event.VaultChanged, scope{}, paths)
-		},
-	})
-	if err != nil {
-		return err
-	}
-	k.vault = v
-	if dir == own {
-		k.vaultLog = git.New(dir, k.clock)
-	}
-	return nil
-}
-
-// settleVault is how long after a change the history takes it.
-const settleVault = 2 * time.Second
-
-// keepVault watches the vault, and keeps its history.
-func (k *Kernel) keepVault(ctx context.Context) error {
-	done := make(chan error, 1)
-	go func() { done <- k.vault.Run(ctx) }()
-	changed := false
-	for {
-		select {
-		case <-ctx.Done():
-			err := <-done
-			select {
-			case <-k.vaultTouched:
-				changed = true
-			default:
-			}
-			if changed {
-				k.commitVault(context.WithoutCancel(ctx), nil, ".")
-			}
-			if errors.Is(err, context.Canceled) {
-				return nil
-			}
-			return err
-		case <-k.vaultTouched:
-			changed = true
-			select {
-			case <-ctx.Done():
-			case <-time.After(settleVault):
-				k.commitVault(ctx, nil, ".")
-				changed = false
-			}
-		}
-	}
-}
-
-// commitVault puts what changed of some files, "." for all, into the history.
-// said are lines of the commit; see [movedBy] and [runOf]. The files are the truth:
-// what fails here is made up for by the next commit.
-func (k *Kernel) commitVault(ctx context.Context, said []string, files ...string) {
-	if k.vaultLog == nil {
-		return
-	}
-	message := "Notes"
-	if len(said) > 0 {
-		message += "\n\n" + strings.Join(said, "\n")
-	}
-	if _, err := k.vaultLog.Commit(ctx, message, files...); err != nil {
-		k.log.WarnContext(ctx, "Could not commit the vault; the next commit takes it along", "error", err)
-	}
 }

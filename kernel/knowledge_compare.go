@@ -33,7 +33,8 @@ type VaultWriter struct {
 func (a *KnowledgeAPI) Compare(ctx context.Context, path, text string) (VaultCompared, error) {
 	return guard(ctx, a.caller, action{call: "knowledge.compare", resource: "vault"}, func(ctx context.Context) (VaultCompared, error) {
 		out := VaultCompared{Path: cleanVaultName(path), By: []VaultWriter{}}
-		raw, err := a.k.vault.Bytes(path)
+		v := a.k.vault()
+		raw, err := v.Bytes(path)
 		if err != nil {
 			return out, err
 		}
@@ -41,16 +42,16 @@ func (a *KnowledgeAPI) Compare(ctx context.Context, path, text string) (VaultCom
 		out.Hash = contentHash(raw)
 		out.Added, out.Removed = countChanged(text, now)
 		out.Diff = capDiff(unifiedDiff(out.Path, text, now), maxDiff)
-		out.By, err = a.writers(ctx, out.Path, raw, text)
+		out.By, err = a.writers(ctx, v.path(out.Path), raw, text)
 		return out, err
 	})
 }
 
-// writers follows a note back, through what runs noted of it before they changed it,
+// writers follows a note, which lies at path, back, through what runs noted of it before they changed it,
 // to a text that it had. It ends where somebody else changed it in between.
 func (a *KnowledgeAPI) writers(ctx context.Context, path string, raw []byte, text string) ([]VaultWriter, error) {
 	out := []VaultWriter{}
-	marks, err := a.k.store.FileMarksOf(ctx, a.k.vaultPath(path))
+	marks, err := a.k.store.FileMarksOf(ctx, path)
 	if err != nil {
 		return out, err
 	}

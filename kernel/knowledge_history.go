@@ -65,35 +65,37 @@ type past struct {
 // A note that was deleted is named by its path.
 func (a *KnowledgeAPI) History(ctx context.Context, name string) (VaultHistory, error) {
 	return guard(ctx, a.caller, action{call: "knowledge.history", resource: "vault"}, func(ctx context.Context) (VaultHistory, error) {
-		path, err := a.onceCalled(ctx, name)
+		v := a.k.vault()
+		path, err := a.onceCalled(ctx, v, name)
 		if err != nil {
 			return VaultHistory{}, err
 		}
-		list, more, err := a.versions(ctx, path)
-		out := VaultHistory{Path: path, Kept: a.k.vaultLog != nil, Days: a.k.config.get().UndoDays, Versions: []VaultVersion{}, More: more}
+		list, more, err := a.versions(ctx, v, path)
+		out := VaultHistory{Path: path, Kept: v.log != nil, Days: a.k.config.get().UndoDays, Versions: []VaultVersion{}, More: more}
 		if err != nil {
 			return out, err
 		}
-		if len(list) == 0 && hashOf(a.k.vaultPath(path)) == "" {
+		if len(list) == 0 && hashOf(v.path(path)) == "" {
 			return out, errNoVersions(path)
 		}
-		return out, a.measure(ctx, path, list, &out)
+		return out, a.measure(ctx, v, path, list, &out)
 	})
 }
 
 // Version returns the text of a version; id may be its first letters.
 func (a *KnowledgeAPI) Version(ctx context.Context, name, id string) (VaultText, error) {
 	return guard(ctx, a.caller, action{call: "knowledge.version", resource: "vault"}, func(ctx context.Context) (VaultText, error) {
-		path, err := a.onceCalled(ctx, name)
+		v := a.k.vault()
+		path, err := a.onceCalled(ctx, v, name)
 		if err != nil {
 			return VaultText{}, err
 		}
-		list, _, err := a.versions(ctx, path)
+		list, _, err := a.versions(ctx, v, path)
 		if err != nil {
 			return VaultText{}, err
 		}
-		at := slices.IndexFunc(list, func(v past) bool {
-			return v.ID == id || len(id) >= minVersionID && strings.HasPrefix(v.ID, strings.ToLower(id))
+		at := slices.IndexFunc(list, func(p past) bool {
+			return p.ID == id || len(id) >= minVersionID && strings.HasPrefix(p.ID, strings.ToLower(id))
 		})
 		if at < 0 {
 			return VaultText{}, sys.Errorf(sys.CodeNotFound, "%s has no version %s.", path, id).WithHint("Look at its history for the versions that there are.")
@@ -102,7 +104,7 @@ func (a *KnowledgeAPI) Version(ctx context.Context, name, id string) (VaultText,
 		if err != nil {
 			return VaultText{}, errVersion(path, err)
 		}
-		now, _ := a.k.vault.Bytes(path)
+		now, _ := v.Bytes(path)
 		if bytes.IndexByte(raw, 0) >= 0 && !strings.EqualFold(path[max(0, len(path)-3):], ".md") {
 			return VaultText{}, sys.Errorf(sys.CodeInvalid, "%s is no text, so its versions cannot be shown.", path)
 		}
@@ -128,8 +130,8 @@ func errVersion(path string, err error) error {
 }
 
 // onceCalled is the path of a note that is there, or was.
-func (a *KnowledgeAPI) onceCalled(ctx context.Context, name string) (string, error) {
-	if found, err := a.k.vault.Resolve(ctx, "", name); err == nil {
+func (a *KnowledgeAPI) onceCalled(ctx context.Context, v *vault, name string) (string, error) {
+	if found, err := v.Resolve(ctx, "", name); err == nil {
 		return found, nil
 	} else if sys.CodeOf(err) != sys.CodeNotFound {
 		return "", err
@@ -145,8 +147,8 @@ func (a *KnowledgeAPI) onceCalled(ctx context.Context, name string) (string, err
 }
 
 // measure fills in what needs the bytes of the versions.
-func (a *KnowledgeAPI) measure(ctx context.Context, path string, list []past, out *VaultHistory) error {
-	now, _ := a.k.vault.Bytes(path)
+func (a *KnowledgeAPI) measure(ctx context.Context, v *vault, path string, list []past, out *VaultHistory) error {
+	now, _ := v.Bytes(path)
 	same := false // a version that is what stands in the file was met
 	var newer []byte
 	for i := range list {
@@ -165,12 +167,12 @@ func (a *KnowledgeAPI) measure(ctx context.Context, path string, list []past, ou
 			out.More = true
 			break
 		}
-		v := list[i].VaultVersion
-		v.Size, v.Now = int64(len(raw)), !same && now != nil && bytes.Equal(raw, now)
-		same = same || v.Now
-		out.Versions = append(out.Versions, v)
+		was := list[i].VaultVersion
+		was.Size, was.Now = int64(len(raw)), !same && now != nil && bytes.Equal(raw, now)
+		same = same || was.Now
+		out.Versions = append(out.Versions, was)
 		newer = raw
-		if i == len(list)-1 && !v.Found {
+		if i == len(list)-1 && !was.Found {
 			out.Versions[i].Added, _ = changedLines(nil, raw)
 		}
 	}
@@ -186,20 +188,20 @@ func changedLines(before, after []byte) (added, removed int) {
 
 // versions are those of a file, the newest first: one more than is shown, to
 // compare the last one with.
-func (a *KnowledgeAPI) versions(ctx context.Context, path string) ([]past, bool, error) {
-	if a.k.vaultLog == nil {
-		list, err := a.undoVersions(ctx, path)
+func (a *KnowledgeAPI) versions(ctx context.Context, v *vault, path string) ([]past, bool, error) {
+	if v.log == nil {
+		list, err := a.undoVersions(ctx, v, path)
 		return list, false, err
 	}
-	a.k.commitVault(ctx, nil, path) // what was written a moment ago is a version too
-	list, more, err := a.k.vaultLog.Versions(ctx, path, maxVersions+1, movedBy)
+	a.k.commitVault(ctx, v, nil, path) // what was written a moment ago is a version too
+	list, more, err := v.log.Versions(ctx, path, maxVersions+1, movedBy)
 	if err != nil {
 		return nil, false, err
 	}
 	sessions := map[string]string{}
 	out := make([]past, 0, len(list))
-	for _, v := range list {
-		p := past{VaultVersion{ID: v.ID, Path: v.Path, At: v.At, RunID: runOf(v.Commit)}, func() ([]byte, error) { return a.k.vaultLog.Content(v) }}
+	for _, was := range list {
+		p := past{VaultVersion{ID: was.ID, Path: was.Path, At: was.At, RunID: runOf(was.Commit)}, func() ([]byte, error) { return v.log.Content(was) }}
 		p.SessionID = a.sessionOf(ctx, p.RunID, sessions)
 		out = append(out, p)
 	}
@@ -221,8 +223,8 @@ func (a *KnowledgeAPI) sessionOf(ctx context.Context, runID string, known map[st
 }
 
 // undoVersions are those that the undo of agents' runs holds.
-func (a *KnowledgeAPI) undoVersions(ctx context.Context, path string) ([]past, error) {
-	marks, err := a.k.store.FileMarksOf(ctx, a.k.vaultPath(path))
+func (a *KnowledgeAPI) undoVersions(ctx context.Context, v *vault, path string) ([]past, error) {
+	marks, err := a.k.store.FileMarksOf(ctx, v.path(path))
 	if err != nil {
 		return nil, err
 	}
@@ -235,11 +237,11 @@ func (a *KnowledgeAPI) undoVersions(ctx context.Context, path string) ([]past, e
 			return
 		}
 		last = s.Content
-		v := VaultVersion{ID: s.Content, Path: path, At: m.At, Found: found}
+		was := VaultVersion{ID: s.Content, Path: path, At: m.At, Found: found}
 		if !found {
-			v.RunID, v.SessionID = m.RunID, a.sessionOf(ctx, m.RunID, sessions)
+			was.RunID, was.SessionID = m.RunID, a.sessionOf(ctx, m.RunID, sessions)
 		}
-		out = append(out, past{v, func() ([]byte, error) { return a.k.undos.objects.Read(v.ID) }})
+		out = append(out, past{was, func() ([]byte, error) { return a.k.undos.objects.Read(was.ID) }})
 	}
 	for _, m := range marks {
 		add(m.Before, m, true)
@@ -252,7 +254,7 @@ func (a *KnowledgeAPI) undoVersions(ctx context.Context, path string) ([]past, e
 // beginCommit puts what stands in the files of a plan into the history before the
 // plan is made, where that is worth a commit of its own: an agent writes, or a file
 // gets another name or goes. ends does the same afterwards, and says who did what.
-func (k *Kernel) beginCommit(ctx context.Context, s scope, plan knowledge.Plan, files []vaultFile) (ends func()) {
+func (k *Kernel) beginCommit(ctx context.Context, v *vault, s scope, plan knowledge.Plan, files []vaultFile) (ends func()) {
 	var said, paths []string
 	apart := s.runID != ""
 	if apart {
@@ -264,7 +266,7 @@ func (k *Kernel) beginCommit(ctx context.Context, s scope, plan knowledge.Plan, 
 		}
 		apart = apart || step.Kind != knowledge.StepWrite
 	}
-	if !apart || k.vaultLog == nil {
+	if !apart || v.log == nil {
 		return func() {}
 	}
 	for _, f := range files {
@@ -273,8 +275,8 @@ func (k *Kernel) beginCommit(ctx context.Context, s scope, plan knowledge.Plan, 
 	if len(paths) > maxApart {
 		paths = []string{"."}
 	}
-	k.commitVault(ctx, nil, paths...)
-	return func() { k.commitVault(ctx, said, paths...) }
+	k.commitVault(ctx, v, nil, paths...)
+	return func() { k.commitVault(ctx, v, said, paths...) }
 }
 
 // The lines of a commit that say more than that notes changed.

@@ -16,18 +16,19 @@ type VaultForgotten struct {
 
 // Trash returns what was deleted and can come back, the newest first.
 func (a *KnowledgeAPI) Trash(ctx context.Context) ([]VaultTrashed, error) {
-	return guard(ctx, a.caller, action{call: "knowledge.trash", resource: "vault"}, a.k.vault.Trash)
+	return guard(ctx, a.caller, action{call: "knowledge.trash", resource: "vault"}, func(ctx context.Context) ([]VaultTrashed, error) { return a.k.vault().Trash(ctx) })
 }
 
 // Restore puts a file of the trash back where it lay, or under a free name beside
 // it, which the change says.
 func (a *KnowledgeAPI) Restore(ctx context.Context, id string) (VaultChange, error) {
-	t, _, _ := a.k.vault.Discarded(id) // what is wrong with it the plan says
-	out, err := a.change(ctx, "knowledge.restore", t.Path, sys.Say("Restore %s", t.Path), id, func(ctx context.Context) (knowledge.Plan, error) {
-		return a.k.vault.PlanRestore(ctx, id)
+	from := a.k.vault()
+	t, _, _ := from.Discarded(id) // what is wrong with it the plan says
+	out, err := a.change(ctx, "knowledge.restore", t.Path, sys.Say("Restore %s", t.Path), id, func(ctx context.Context, v *vault) (knowledge.Plan, error) {
+		return v.PlanRestore(ctx, id)
 	})
 	if err == nil {
-		if err := a.k.vault.Forget(id); err != nil && sys.CodeOf(err) != sys.CodeNotFound {
+		if err := from.Forget(id); err != nil && sys.CodeOf(err) != sys.CodeNotFound {
 			a.k.log.WarnContext(ctx, "A file that was restored stays in the trash too", "error", err)
 		}
 	}
@@ -39,12 +40,13 @@ func (a *KnowledgeAPI) Restore(ctx context.Context, id string) (VaultChange, err
 func (a *KnowledgeAPI) Forget(ctx context.Context, ids []string) (VaultForgotten, error) {
 	act := action{call: "knowledge.forget", resource: "vault", meta: map[string]any{"files": len(ids)}}
 	return guard(ctx, a.caller, act, func(ctx context.Context) (VaultForgotten, error) {
+		v := a.k.vault()
 		out := VaultForgotten{Notes: []sys.Words{}}
 		var inHistory, inUndo bool
 		var failed error
 		for _, id := range ids {
-			t, _, _ := a.k.vault.Discarded(id)
-			if err := a.k.vault.Forget(id); err != nil {
+			t, _, _ := v.Discarded(id)
+			if err := v.Forget(id); err != nil {
 				failed = errors.Join(failed, err)
 				continue
 			}
@@ -52,12 +54,12 @@ func (a *KnowledgeAPI) Forget(ctx context.Context, ids []string) (VaultForgotten
 			if t.Path == "" {
 				continue
 			}
-			if a.k.vaultLog != nil && !inHistory {
-				list, _, err := a.k.vaultLog.Versions(ctx, t.Path, 1, movedBy)
+			if v.log != nil && !inHistory {
+				list, _, err := v.log.Versions(ctx, t.Path, 1, movedBy)
 				inHistory = err != nil || len(list) > 0
 			}
 			if !inUndo {
-				marks, err := a.k.store.FileMarksOf(ctx, a.k.vaultPath(t.Path))
+				marks, err := a.k.store.FileMarksOf(ctx, v.path(t.Path))
 				inUndo = err != nil || len(marks) > 0
 			}
 		}

@@ -74,24 +74,6 @@ type MemoryView struct {
 	UsedIn  []MemoryUse `json:"used_in"` // conversations whose runs it was given to or that looked it up, the newest first, at most 20
 }
 
-// MemoryImport is one line of an import.
-type MemoryImport struct {
-	ID      string `json:"id"`
-	Text    string `json:"text"`
-	Time    string `json:"time"`    // RFC 3339; "" is now
-	Type    string `json:"type"`    // fact by default
-	Space   string `json:"space"`   // a name; one that is missing is made; "" is the default one
-	Session string `json:"session"` // what was said in one is found together
-	Key     string `json:"key,omitempty"`
-}
-
-// MemoryImported says what an import did.
-type MemoryImported struct {
-	Added   int      `json:"added"`
-	Changed int      `json:"changed"`
-	Spaces  []string `json:"spaces"` // that were made
-}
-
 // MemoryForgotten says what forgetting took away, and what remains of it.
 type MemoryForgotten struct {
 	Count  int      `json:"count"`
@@ -385,46 +367,6 @@ func (a *MemoryAPI) Rebuild(ctx context.Context) error {
 		return struct{}{}, a.k.memories.Rebuild(ctx)
 	})
 	return err
-}
-
-// Import keeps what another program, or another Oxios, remembered: all of it or
-// nothing. A memory whose id is there already is changed to what came.
-func (a *MemoryAPI) Import(ctx context.Context, all []MemoryImport) (MemoryImported, error) {
-	return guard(ctx, a.caller, action{call: "memory.import", resource: "memory", meta: map[string]any{"count": len(all)}}, func(ctx context.Context) (MemoryImported, error) {
-		out := MemoryImported{Spaces: []string{}}
-		spaces := map[string]string{"": ""}
-		news := make([]memory.New, len(all))
-		for i, m := range all {
-			n := memory.New{ID: m.ID, Kind: m.Type, Text: m.Text, Key: m.Key, Source: memory.FromImport, Thread: m.Session}
-			if m.Time != "" {
-				at, err := time.Parse(time.RFC3339, m.Time)
-				if err != nil {
-					return out, sys.Errorf(sys.CodeInvalid, "Memory %d has the time %q, which is none of RFC 3339. Nothing was imported.", i+1, m.Time).WithHint("Write it like 2026-11-23T09:00:00Z.")
-				}
-				n.SaidAt = at
-			}
-			id, ok := spaces[m.Space]
-			if !ok {
-				var err error
-				if id, ok, err = a.k.spaceNamed(ctx, m.Space); err != nil {
-					return out, err
-				}
-				if !ok {
-					out.Spaces = append(out.Spaces, m.Space)
-				}
-				spaces[m.Space] = id
-			}
-			n.Space = id
-			news[i] = n
-		}
-		var err error
-		if out.Added, err = a.k.memories.Import(ctx, news); err != nil {
-			return out, err
-		}
-		out.Changed = len(all) - out.Added
-		a.k.publishMemory(nil)
-		return out, nil
-	})
 }
 
 // publishMemory tells the faces that what is remembered changed, unless it did

@@ -103,7 +103,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	k.tries = newTries(k)
 	k.attached = newAttachments(o.Home)
 	k.web = k.newWeb()
-	if err = k.openVault(); err != nil {
+	if err = k.firstVault(); err != nil {
 		return nil, err
 	}
 	k.memories = memory.Open(k.store, o.Clock)

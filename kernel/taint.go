@@ -292,7 +292,7 @@ func (k *Kernel) attachedLabels(ctx context.Context, attached []Attachment) (Lab
 		if a.Vault == "" {
 			continue
 		}
-		more, err := k.noteLabels(ctx, a.Vault, "")
+		more, err := k.noteLabels(ctx, a.Vault, k.vault().path(a.Vault), "")
 		if err != nil {
 			return nil, err
 		}

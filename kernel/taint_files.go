@@ -169,6 +169,9 @@ const mostRoots = 40
 // had read.
 func writtenLabel(f store.FileLabel) Label {
 	l := Label{Origin: store.LabelWritten, Name: f.Path, Untrusted: f.Labels.Untrusted(), Sensitive: f.Labels.Sensitive(), From: f.Labels}
+	if f.RunID == "" {
+		return store.NewLabel(l, f.Content, sys.Say("%s, which was saved from %s", shortenHome(f.Path), carriers(f.Labels)))
+	}
 	return store.NewLabel(l, f.Content, sys.Say("%s, which an agent wrote after it had read %s", shortenHome(f.Path), carriers(f.Labels)))
 }
 

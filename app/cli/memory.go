@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -262,7 +263,8 @@ func (c *console) memoryForget() *cobra.Command {
 }
 
 func (c *console) memoryImport() *cobra.Command {
-	return c.withJSON(&cobra.Command{
+	var dry bool
+	cmd := &cobra.Command{
 		Use: "import FILE.jsonl", Short: c.t("Import memories, one JSON object a line", "줄마다 JSON 객체 하나인 기억을 가져옵니다"), Args: c.args(1, 1),
 		Long: c.t("Imports memories. Each line is {\"id\", \"text\", \"time\" (RFC 3339), \"type\", \"space\", \"session\", \"key\"}; only text is needed.\nA space that is missing is made. A memory whose id is there already is changed. - reads standard input.",
 			"기억을 가져옵니다. 줄마다 {\"id\", \"text\", \"time\"(RFC 3339), \"type\", \"space\", \"session\", \"key\"}이고 text만 있으면 됩니다.\n없는 공간은 만들고, id가 이미 있는 기억은 바꿉니다. -는 표준 입력입니다."),
@@ -270,6 +272,9 @@ func (c *console) memoryImport() *cobra.Command {
 			lines, err := readLines[kernel.MemoryImport](c, args[0])
 			if err != nil {
 				return err
+			}
+			if dry {
+				return c.planImport(ctx, l, lines)
 			}
 			sum := kernel.MemoryImported{Spaces: []string{}}
 			for from := 0; from < len(lines); from += perCall {
@@ -291,7 +296,41 @@ func (c *console) memoryImport() *cobra.Command {
 			}
 			return nil
 		}),
-	})
+	}
+	cmd.Flags().BoolVar(&dry, "dry-run", false, c.t("only say what would come in, and what is wrong", "무엇을 가져올지와 잘못된 것만 보여 줍니다"))
+	return c.withJSON(cmd)
+}
+
+// planImport says what an import would do.
+func (c *console) planImport(ctx context.Context, l *link, all []kernel.MemoryImport) error {
+	sum := kernel.MemoryImportPlan{Spaces: []string{}, Wrong: []kernel.MemoryFault{}}
+	for from := 0; from < len(all); from += perCall {
+		p, err := l.Memory.ImportPreview(ctx, all[from:min(from+perCall, len(all))])
+		if err != nil {
+			return err
+		}
+		sum.Added, sum.Changed, sum.Same = sum.Added+p.Added, sum.Changed+p.Changed, sum.Same+p.Same
+		for _, s := range p.Spaces {
+			if !slices.Contains(sum.Spaces, s) {
+				sum.Spaces = append(sum.Spaces, s)
+			}
+		}
+		for _, w := range p.Wrong {
+			w.At += from
+			sum.Wrong = append(sum.Wrong, w)
+		}
+	}
+	if c.json {
+		return c.writeJSON(sum)
+	}
+	c.printf(c.t("Would come in: %d new, %d changed; %d are there already.", "가져올 것: 새 기억 %d개, 바뀔 기억 %d개. %d개는 이미 있습니다."), sum.Added, sum.Changed, sum.Same)
+	for _, s := range sum.Spaces {
+		c.note(c.t("The space %q would be made.", "공간 %q을(를) 만듭니다."), s)
+	}
+	for _, w := range sum.Wrong {
+		c.note(c.t("Memory %d: %s", "기억 %d: %s"), w.At, c.either(w.Text.EN, w.Text.KO))
+	}
+	return nil
 }
 
 func (c *console) memoryExport() *cobra.Command {

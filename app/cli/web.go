@@ -37,9 +37,23 @@ func (c *console) webSearch() *cobra.Command {
 
 func (c *console) webFetch() *cobra.Command {
 	var w kernel.WebFetch
+	var save bool
+	var note string
 	cmd := &cobra.Command{
 		Use: "fetch URL", Short: c.t("Read a page as markdown", "페이지를 마크다운으로 읽습니다"), Args: c.args(1, 1),
+		Long: c.t("Reads a page as markdown. With --save it becomes a note of your vault, whole, with its address, title and day in the head; what a\nstranger wrote stays marked as such when an agent reads the note.",
+			"페이지를 마크다운으로 읽습니다. --save를 쓰면 페이지 전체가 노트가 되고 머리말에 주소, 제목, 날짜가 남습니다. 에이전트가 그 노트를\n읽을 때도 외부 글이라는 표시가 따라갑니다."),
 		RunE: c.linked(func(ctx context.Context, l *link, args []string) error {
+			if save {
+				s, err := l.Knowledge.SavePage(ctx, kernel.PageSave{URL: args[0], Path: note})
+				if err != nil {
+					return err
+				}
+				if c.json {
+					return c.writeJSON(s)
+				}
+				return c.changedNote(s.VaultChange, nil)
+			}
 			w.URL = args[0]
 			p, err := l.Browser.Fetch(ctx, w)
 			if err != nil {
@@ -58,7 +72,12 @@ func (c *console) webFetch() *cobra.Command {
 	f := cmd.Flags()
 	f.IntVar(&w.From, "from", 0, c.t("the character to begin at", "시작할 글자"))
 	f.IntVar(&w.Max, "max", 40_000, c.t("how many characters", "글자 수"))
+	f.BoolVar(&save, "save", false, c.t("keep it as a note of your vault", "지식 폴더에 노트로 저장"))
+	f.StringVar(&note, "note", "", c.t("the note for --save; by default one in Pages, by the title of the page", "--save로 만들 노트. 기본은 Pages 안의 페이지 제목"))
 	f.BoolVar(&w.Raw, "raw", false, c.t("as it was sent", "받은 그대로"))
+	cmd.MarkFlagsMutuallyExclusive("save", "from")
+	cmd.MarkFlagsMutuallyExclusive("save", "max")
+	cmd.MarkFlagsMutuallyExclusive("save", "raw")
 	return c.withJSON(cmd)
 }
 

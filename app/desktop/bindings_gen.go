@@ -560,11 +560,6 @@ func (a *Memory) Rebuild(args string) (string, error) {
 	return a.b.call("memory.rebuild", args)
 }
 
-// Import takes [all].
-func (a *Memory) Import(args string) (string, error) {
-	return a.b.call("memory.import", args)
-}
-
 // Curate takes [].
 func (a *Memory) Curate(args string) (string, error) {
 	return a.b.call("memory.curate", args)
@@ -578,6 +573,26 @@ func (a *Memory) Curations(args string) (string, error) {
 // Uncurate takes [id, change].
 func (a *Memory) Uncurate(args string) (string, error) {
 	return a.b.call("memory.uncurate", args)
+}
+
+// Import takes [all].
+func (a *Memory) Import(args string) (string, error) {
+	return a.b.call("memory.import", args)
+}
+
+// ImportPreview takes [all].
+func (a *Memory) ImportPreview(args string) (string, error) {
+	return a.b.call("memory.importPreview", args)
+}
+
+// SaveExport takes [path, replace].
+func (a *Memory) SaveExport(args string) (string, error) {
+	return a.b.call("memory.saveExport", args)
+}
+
+// Export takes [after].
+func (a *Memory) Export(args string) (string, error) {
+	return a.b.call("memory.export", args)
 }
 
 // Extract takes [session].
@@ -819,6 +834,11 @@ func (a *Knowledge) Journal(args string) (string, error) {
 	return a.b.call("knowledge.journal", args)
 }
 
+// JournalPreview takes [folder, format, template].
+func (a *Knowledge) JournalPreview(args string) (string, error) {
+	return a.b.call("knowledge.journalPreview", args)
+}
+
 // Attach takes [in].
 func (a *Knowledge) Attach(args string) (string, error) {
 	return a.b.call("knowledge.attach", args)
@@ -862,6 +882,11 @@ func (a *Knowledge) History(args string) (string, error) {
 // Version takes [name, id].
 func (a *Knowledge) Version(args string) (string, error) {
 	return a.b.call("knowledge.version", args)
+}
+
+// SavePage takes [in].
+func (a *Knowledge) SavePage(args string) (string, error) {
+	return a.b.call("knowledge.savePage", args)
 }
 
 // Trash takes [].

@@ -364,9 +364,6 @@ type MemoryAPI interface {
 	Stats(ctx context.Context) (kernel.MemoryStats, error)
 	// Rebuild builds the index anew from the database.
 	Rebuild(ctx context.Context) error
-	// Import keeps what another program, or another Oxios, remembered: all of it or
-	// nothing. A memory whose id is there already is changed to what came.
-	Import(ctx context.Context, all []kernel.MemoryImport) (kernel.MemoryImported, error)
 	// Curate puts the memories in order now: it merges what is said twice, makes
 	// relative dates exact, lets the newest of the facts about the same hold, and sets
 	// aside what is old and was never of use. It asks no model. It returns the report.
@@ -376,6 +373,18 @@ type MemoryAPI interface {
 	// Uncurate undoes one change of a report, by its place from 0 on, and returns the
 	// report as it is then. The same change is not made again.
 	Uncurate(ctx context.Context, id string, change int) (kernel.MemoryCuration, error)
+	// Import keeps what another program, or another Oxios, remembered: all of it or
+	// nothing. A memory whose id is there already is changed to what came.
+	Import(ctx context.Context, all []kernel.MemoryImport) (kernel.MemoryImported, error)
+	// ImportPreview says what [MemoryAPI.Import] would do now. It changes nothing.
+	ImportPreview(ctx context.Context, all []kernel.MemoryImport) (kernel.MemoryImportPlan, error)
+	// SaveExport writes what is remembered to a file, a line each as Import reads them,
+	// which only the person may read. path must be absolute. A file that is there is
+	// replaced only when replace says so.
+	SaveExport(ctx context.Context, path string, replace bool) (kernel.SavedFile, error)
+	// Export returns what is remembered, a line each as Import reads them: what
+	// follows the memory after, "" begins.
+	Export(ctx context.Context, after string) (kernel.MemoryPart, error)
 	// Extract looks through a conversation now, whether or not it rests: "" is for
 	// all that have something new. It costs a call of the conversation's own model
 	// for each; the limits hold.
@@ -515,6 +524,9 @@ type KnowledgeAPI interface {
 	// Journal adds a text to a day's note, which is made from the template when it is
 	// missing. date is YYYY-MM-DD, or "" for today.
 	Journal(ctx context.Context, date string, text string) (kernel.VaultChange, error)
+	// JournalPreview says how the note of today would be with other settings of the
+	// journal, in the words of config.toml.
+	JournalPreview(ctx context.Context, folder string, format string, template string) (kernel.VaultDay, error)
 	// Attach adds a file to attachments/, under a name that no other file of the vault
 	// has: a note shows it as ![[name]]. Nothing is overwritten. At most 50 MB.
 	Attach(ctx context.Context, in kernel.VaultAttach) (kernel.VaultChange, error)
@@ -542,6 +554,11 @@ type KnowledgeAPI interface {
 	History(ctx context.Context, name string) (kernel.VaultHistory, error)
 	// Version returns the text of a version; id may be its first letters.
 	Version(ctx context.Context, name string, id string) (kernel.VaultText, error)
+	// SavePage keeps a page of the web as a note: all of it, with where it is from and
+	// when it was read. What the run read is what is kept; where that was a piece, the
+	// page is read again. The note carries what the run had read, and that a stranger
+	// wrote it.
+	SavePage(ctx context.Context, in kernel.PageSave) (kernel.PageSaved, error)
 	// Trash returns what was deleted and can come back, the newest first.
 	Trash(ctx context.Context) ([]kernel.VaultTrashed, error)
 	// Restore puts a file of the trash back where it lay, or under a free name beside
@@ -1162,10 +1179,6 @@ func (remote clientMemory) Rebuild(ctx context.Context) error {
 	return do(ctx, remote.c, "memory.rebuild")
 }
 
-func (remote clientMemory) Import(ctx context.Context, all []kernel.MemoryImport) (kernel.MemoryImported, error) {
-	return call[kernel.MemoryImported](ctx, remote.c, "memory.import", all)
-}
-
 func (remote clientMemory) Curate(ctx context.Context) (kernel.MemoryCuration, error) {
 	return call[kernel.MemoryCuration](ctx, remote.c, "memory.curate")
 }
@@ -1176,6 +1189,22 @@ func (remote clientMemory) Curations(ctx context.Context, limit int) ([]kernel.M
 
 func (remote clientMemory) Uncurate(ctx context.Context, id string, change int) (kernel.MemoryCuration, error) {
 	return call[kernel.MemoryCuration](ctx, remote.c, "memory.uncurate", id, change)
+}
+
+func (remote clientMemory) Import(ctx context.Context, all []kernel.MemoryImport) (kernel.MemoryImported, error) {
+	return call[kernel.MemoryImported](ctx, remote.c, "memory.import", all)
+}
+
+func (remote clientMemory) ImportPreview(ctx context.Context, all []kernel.MemoryImport) (kernel.MemoryImportPlan, error) {
+	return call[kernel.MemoryImportPlan](ctx, remote.c, "memory.importPreview", all)
+}
+
+func (remote clientMemory) SaveExport(ctx context.Context, path string, replace bool) (kernel.SavedFile, error) {
+	return call[kernel.SavedFile](ctx, remote.c, "memory.saveExport", path, replace)
+}
+
+func (remote clientMemory) Export(ctx context.Context, after string) (kernel.MemoryPart, error) {
+	return call[kernel.MemoryPart](ctx, remote.c, "memory.export", after)
 }
 
 func (remote clientMemory) Extract(ctx context.Context, session string) ([]kernel.MemoryExtracted, error) {
@@ -1368,6 +1397,10 @@ func (remote clientKnowledge) Journal(ctx context.Context, date string, text str
 	return call[kernel.VaultChange](ctx, remote.c, "knowledge.journal", date, text)
 }
 
+func (remote clientKnowledge) JournalPreview(ctx context.Context, folder string, format string, template string) (kernel.VaultDay, error) {
+	return call[kernel.VaultDay](ctx, remote.c, "knowledge.journalPreview", folder, format, template)
+}
+
 func (remote clientKnowledge) Attach(ctx context.Context, in kernel.VaultAttach) (kernel.VaultChange, error) {
 	return call[kernel.VaultChange](ctx, remote.c, "knowledge.attach", in)
 }
@@ -1402,6 +1435,10 @@ func (remote clientKnowledge) History(ctx context.Context, name string) (kernel.
 
 func (remote clientKnowledge) Version(ctx context.Context, name string, id string) (kernel.VaultText, error) {
 	return call[kernel.VaultText](ctx, remote.c, "knowledge.version", name, id)
+}
+
+func (remote clientKnowledge) SavePage(ctx context.Context, in kernel.PageSave) (kernel.PageSaved, error) {
+	return call[kernel.PageSaved](ctx, remote.c, "knowledge.savePage", in)
 }
 
 func (remote clientKnowledge) Trash(ctx context.Context) ([]kernel.VaultTrashed, error) {
@@ -2321,13 +2358,6 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 		}
 		return nil, h.Memory.Rebuild(ctx)
 	},
-	"memory.import": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
-		var a0 []kernel.MemoryImport
-		if err := decode(args, &a0); err != nil {
-			return nil, err
-		}
-		return h.Memory.Import(ctx, a0)
-	},
 	"memory.curate": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {
 			return nil, err
@@ -2348,6 +2378,35 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Memory.Uncurate(ctx, a0, a1)
+	},
+	"memory.import": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 []kernel.MemoryImport
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Memory.Import(ctx, a0)
+	},
+	"memory.importPreview": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 []kernel.MemoryImport
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Memory.ImportPreview(ctx, a0)
+	},
+	"memory.saveExport": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 bool
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Memory.SaveExport(ctx, a0, a1)
+	},
+	"memory.export": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Memory.Export(ctx, a0)
 	},
 	"memory.extract": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 string
@@ -2687,6 +2746,15 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 		}
 		return h.Knowledge.Journal(ctx, a0, a1)
 	},
+	"knowledge.journalPreview": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		var a2 string
+		if err := decode(args, &a0, &a1, &a2); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.JournalPreview(ctx, a0, a1, a2)
+	},
 	"knowledge.attach": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 kernel.VaultAttach
 		if err := decode(args, &a0); err != nil {
@@ -2762,6 +2830,13 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Knowledge.Version(ctx, a0, a1)
+	},
+	"knowledge.savePage": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.PageSave
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Knowledge.SavePage(ctx, a0)
 	},
 	"knowledge.trash": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {

@@ -18,6 +18,21 @@ const palette = (words) => async (page) => {
 	await page.waitForTimeout(400);
 };
 
+/** memoryFile opens the menu of the memories, and with a text the import of it. */
+const memoryFile = (text) => async (page) => {
+	await page
+		.getByRole('button', { name: /^(Memory|기억)$/ })
+		.first()
+		.click();
+	await page.locator('main .view-head .icon-trigger').click();
+	await page.locator('.menu-item').first().waitFor();
+	if (text === undefined) return;
+	await page.locator('.menu-item').first().click();
+	const file = { name: 'memories.jsonl', mimeType: 'application/jsonl', buffer: Buffer.from(text) };
+	await page.locator('dialog input[type=file]').setInputFiles(file);
+	await page.locator('dialog [role=status] p').first().waitFor();
+};
+
 async function session(page, index) {
 	const list = page.locator('aside nav li .open');
 	if (
@@ -597,6 +612,51 @@ export const views = [
 	{ name: 'settings-limits', go: settings('limits') },
 	{ name: 'limit', scene: 'limit', go: (page) => session(page, 1) },
 	{ name: 'settings-memory', go: settings('memory') },
+	{
+		name: 'pages',
+		scene: 'pages',
+		async go(page) {
+			await session(page, 0);
+			for (const i of [2, 1]) await page.locator('main .steps .head').nth(i).click();
+			await page.locator('main .page .btn').first().click();
+			await page.locator('main .page .said').waitFor();
+		},
+	},
+	{ name: 'memory-menu', go: memoryFile() },
+	{ name: 'memory-import', go: memoryFile('{"text":"Rides a bicycle"}\n{"text":"Tea, no coffee","space":"Sea"}') },
+	{ name: 'memory-import-wrong', go: memoryFile('{"text":"Rides a bicycle"}\n{"text":""}\nTea, no coffee') },
+	{
+		name: 'settings-web',
+		async go(page) {
+			await settings('web')(page);
+			await page.locator('main .try button').click();
+			await page.locator('main .works').waitFor();
+		},
+	},
+	{
+		name: 'settings-web-failed',
+		async go(page) {
+			await settings('web')(page);
+			await page.locator('main input[type=radio]').nth(2).check();
+			await page.locator('main input[type=password]').fill('wrong');
+			await page.locator('main .more .btn.primary').click();
+			await page.locator('main .try button').click();
+			await page.locator('main .bad').waitFor();
+		},
+	},
+	{ name: 'settings-knowledge', go: settings('knowledge') },
+	{
+		name: 'settings-knowledge-theirs',
+		async go(page) {
+			await settings('knowledge')(page);
+			await page.locator('main .place button').last().click();
+			await page.locator('dialog input').fill('~/Documents');
+			await page.locator('dialog .btn.primary').click();
+			await page.locator('dialog').waitFor({ state: 'detached' });
+			await page.locator('main .fields input').last().fill('..');
+			await page.locator('main .wrong').waitFor();
+		},
+	},
 	{ name: 'settings-storage', go: settings('storage') },
 	{
 		name: 'settings-restore',

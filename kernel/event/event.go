@@ -33,7 +33,8 @@ const (
 	SessionDeleted   = "session.deleted" // Text: the id
 	ChangeMade       = "change"          // kernel.ChangeSummary
 	UndoChanged      = "undo"            // kernel.UndoState: something of the run was undone or redone
-	VaultChanged     = "vault"           // []string: the paths in the vault that came, changed or went
+	VaultChanged     = "vault"           // []string: the paths in the vault that came, changed or went; none when its folder went or is back
+	VaultSwitched    = "vault.switched"  // no data: the notes of another folder are in use, so read them anew
 	MemoryChanged    = "memory"          // no data: what is remembered is other than it was, so read it anew
 	EmbeddingChanged = "embedding"       // kernel.MemoryEmbedding: vectors were made, or cannot be
 	SpaceChanged     = "space"           // no data: the spaces, or what is proposed of them, are other than they were, so read them anew

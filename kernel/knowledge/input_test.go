@@ -324,7 +324,7 @@ func TestJournalIsMadeFromItsTemplateAndAddedTo(t *testing.T) {
 	v := setup(t, nil)
 	zone := time.FixedZone("KST", 9*3600)
 	v.opt.Clock = func() time.Time { return time.Date(2026, 11, 23, 0, 5, 0, 0, time.UTC) }
-	v.opt.Template = "# {{title}} of {{date}} at {{time}}\n"
+	v.opt.Journal = func() Journal { return Journal{Template: "# {{title}} of {{date}} at {{time}}\n"} }
 	day := time.Date(2026, 11, 23, 23, 0, 0, 0, zone)
 	plan, err := v.PlanJournal(t.Context(), day, "first")
 	apply(t, v, plan, err)
@@ -333,7 +333,17 @@ func TestJournalIsMadeFromItsTemplateAndAddedTo(t *testing.T) {
 	if got, want := onDiskText(t, v, "journal/2026-11-23.md"), "# 2026-11-23 of 2026-11-23 at 09:05\nfirst\nsecond\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	v.opt.JournalFolder, v.opt.JournalFormat = "일지", "YYYY/MM/[day] D dddd"
+	other := Journal{Folder: "일지", Format: "YYYY/MM/[day] D dddd", Template: "{{date}}"}
+	if got, err := v.PreviewJournal(t.Context(), other, day); err != nil || got != (JournalDay{Path: "일지/2026/11/day 23 Monday.md", Text: "2026-11-23"}) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if got, err := v.PreviewJournal(t.Context(), Journal{}, day); err != nil || !got.There {
+		t.Errorf("of a day with a note: got %+v, %v", got, err)
+	}
+	if _, err := v.PreviewJournal(t.Context(), Journal{Format: "../YYYY"}, day); sys.CodeOf(err) != sys.CodeInvalid {
+		t.Errorf("got %v", err)
+	}
+	v.opt.Journal = func() Journal { return other }
 	if p, err := v.JournalPath(day); err != nil || p != "일지/2026/11/day 23 Monday.md" {
 		t.Errorf("got %q, %v", p, err)
 	}

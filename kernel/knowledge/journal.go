@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"strings"
@@ -57,43 +58,79 @@ func (v *Vault) PlanTaskAdd(ctx context.Context, name, text string) (Plan, error
 	})
 }
 
-// JournalPath returns the path of a day's journal note.
-func (v *Vault) JournalPath(date time.Time) (string, error) {
-	name := formatDate(v.opt.JournalFormat, date)
+// Journal says where the notes of days lie and how they begin.
+type Journal struct {
+	Folder   string // where they lie; "" is "journal", "." the vault itself
+	Format   string // the name of a day's note with YYYY, MM, DD, M, D, YY, ddd, dddd and [text]; "" is "YYYY-MM-DD"
+	Template string // the text of a new one, with {{date}}, {{title}} and {{time}}; "" is "# {{title}}\n\n"
+}
+
+// Path returns the path of a day's note in the vault.
+func (j Journal) Path(date time.Time) (string, error) {
+	format := cmp.Or(j.Format, "YYYY-MM-DD")
+	name := formatDate(format, date)
 	if strings.TrimSpace(name) == "" {
-		return "", errFormat(v.opt.JournalFormat)
+		return "", errFormat(format)
 	}
-	if v.opt.JournalFolder != "." {
-		name = strings.Trim(v.opt.JournalFolder, "/") + "/" + name
+	if folder := cmp.Or(j.Folder, "journal"); folder != "." {
+		name = strings.Trim(folder, "/") + "/" + name
 	}
 	p, err := cleanNote(name)
 	if err != nil {
-		return "", errFormat(v.opt.JournalFormat)
+		return "", errFormat(format)
 	}
 	return p, nil
 }
+
+// begun is what a day's note at p begins with. now is when it is made.
+func (j Journal) begun(p string, date, now time.Time) string {
+	return strings.NewReplacer(
+		"{{date}}", date.Format(time.DateOnly),
+		"{{title}}", stem(path.Base(p)),
+		"{{time}}", now.In(date.Location()).Format("15:04"),
+	).Replace(cmp.Or(j.Template, "# {{title}}\n\n"))
+}
+
+// JournalDay is how a day's note would be.
+type JournalDay struct {
+	Path  string `json:"path"`
+	Text  string `json:"text"`  // that it begins with
+	There bool   `json:"there"` // it was made already, and stays as it is
+}
+
+// PreviewJournal says how the note of a day would be with other settings. It fails
+// where [Vault.PlanJournal] would.
+func (v *Vault) PreviewJournal(ctx context.Context, j Journal, date time.Time) (JournalDay, error) {
+	plan, p, err := v.planJournal(ctx, j, date, "")
+	return JournalDay{Path: p, Text: j.begun(p, date, v.opt.Clock.Now()), There: err == nil && len(plan.Steps) == 0}, err
+}
+
+// JournalPath returns the path of a day's journal note.
+func (v *Vault) JournalPath(date time.Time) (string, error) { return v.opt.Journal().Path(date) }
 
 // PlanJournal plans to add a text to a day's journal note, which is made from the
 // template when it is missing. The day is the one of date in its own zone. With
 // an empty text the note is made, or the plan is empty.
 func (v *Vault) PlanJournal(ctx context.Context, date time.Time, text string) (Plan, error) {
-	p, err := v.JournalPath(date)
+	plan, _, err := v.planJournal(ctx, v.opt.Journal(), date, text)
+	return plan, err
+}
+
+func (v *Vault) planJournal(ctx context.Context, j Journal, date time.Time, text string) (Plan, string, error) {
+	p, err := j.Path(date)
 	if err != nil {
-		return Plan{}, err
+		return Plan{}, "", err
 	}
-	return v.edit(ctx, p, "", true, func(old string) (string, error) {
+	plan, err := v.edit(ctx, p, "", true, func(old string) (string, error) {
 		if old == "" {
-			old = strings.NewReplacer(
-				"{{date}}", date.Format(time.DateOnly),
-				"{{title}}", stem(path.Base(p)),
-				"{{time}}", v.opt.Clock.Now().In(date.Location()).Format("15:04"),
-			).Replace(v.opt.Template)
+			old = j.begun(p, date, v.opt.Clock.Now())
 		}
 		if strings.TrimSpace(text) == "" {
 			return old, nil
 		}
 		return appended(old, text), nil
 	})
+	return plan, p, err
 }
 
 // formatDate knows the letters that Obsidian's daily notes are named with. Text

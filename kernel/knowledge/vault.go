@@ -53,7 +53,7 @@ const (
 	maxFile = 50 * mega
 )
 
-// Options say where the vault is and how its journal looks.
+// Options say where the vault is, and what it is kept with.
 type Options struct {
 	Dir    string // the folder of the notes
 	State  string // a folder outside the vault for the index and for changes under way
@@ -63,12 +63,13 @@ type Options struct {
 	Clock sys.Clock    // nil: the real time
 	Log   *slog.Logger // nil: nothing is logged
 
-	JournalFolder string // where journal notes lie; "" is "journal", "." the vault itself
-	JournalFormat string // the name of a day's note with YYYY, MM, DD, M, D, YY, ddd, dddd and [text]; "" is "YYYY-MM-DD"
-	Template      string // the text of a new journal note, with {{date}}, {{title}} and {{time}}; "" is "# {{title}}\n\n"
+	// Journal says how the journal looks. It is asked each time; nil is the usual
+	// one.
+	Journal func() Journal
 
 	// OnChange is told the paths of files that came, changed or went, by the
-	// vault itself or by somebody else. It is called from one goroutine at a
+	// vault itself or by somebody else; none when the folder itself went, or is
+	// back. It is called from one goroutine at a
 	// time, holding no lock, after the index knows of the change.
 	OnChange func(paths []string)
 }
@@ -77,14 +78,8 @@ func (o Options) withDefaults() Options {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.JournalFolder == "" {
-		o.JournalFolder = "journal"
-	}
-	if o.JournalFormat == "" {
-		o.JournalFormat = "YYYY-MM-DD"
-	}
-	if o.Template == "" {
-		o.Template = "# {{title}}\n\n"
+	if o.Journal == nil {
+		o.Journal = func() Journal { return Journal{} }
 	}
 	return o
 }
@@ -229,6 +224,10 @@ func (v *Vault) tell(paths []string) {
 		return
 	}
 	v.dirty.Store(true)
+	v.onChange(paths)
+}
+
+func (v *Vault) onChange(paths []string) {
 	if v.opt.OnChange == nil {
 		return
 	}

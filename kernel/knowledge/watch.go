@@ -26,11 +26,18 @@ var usualPace = pace{rescan: time.Minute, absent: 2 * time.Second, settle: 50 * 
 // is waited for.
 func (v *Vault) Run(ctx context.Context) error {
 	v.log.InfoContext(ctx, "Vault is watched", "folder", v.dir)
+	away := false
 	for ctx.Err() == nil {
 		if err := v.ready(ctx); err == nil {
+			if away {
+				away = false
+				v.onChange(nil)
+			}
 			err = v.watch(ctx)
 			if err != nil && ctx.Err() == nil {
 				v.log.WarnContext(ctx, "Vault is not watched for now", "folder", v.dir, "error", err)
+				away = true
+				v.onChange(nil)
 			}
 		}
 		select {

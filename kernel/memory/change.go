@@ -44,7 +44,7 @@ func (ms *Memories) Update(ctx context.Context, id string, p Patch) (m Memory, e
 				*field = *value
 			}
 		}
-		if err := ms.check(&n); err != nil {
+		if err := ms.Check(&n); err != nil {
 			return err
 		}
 		if n.Key != "" && (n.Key != old.Key || n.Space != old.Space) {
@@ -238,7 +238,7 @@ func (ms *Memories) CountUses(ctx context.Context, runIDs []string) (map[string]
 // there already is changed to what came. It returns how many were new.
 func (ms *Memories) Import(ctx context.Context, all []New) (added int, err error) {
 	for i := range all {
-		if err := ms.check(&all[i]); err != nil {
+		if err := ms.Check(&all[i]); err != nil {
 			return 0, fmt.Errorf("memory %d: %w", i+1, err)
 		}
 	}

@@ -144,8 +144,8 @@ func timeOf(ms sql.NullInt64) *time.Time {
 	return &t
 }
 
-// check makes a new memory whole, or says what is wrong with it.
-func (ms *Memories) check(n *New) error {
+// Check makes a new memory whole, or says what is wrong with it.
+func (ms *Memories) Check(n *New) error {
 	n.Text, n.Key = strings.TrimSpace(n.Text), strings.TrimSpace(n.Key)
 	if n.Kind == "" {
 		n.Kind = KindFact
@@ -198,7 +198,7 @@ func (ms *Memories) Remember(ctx context.Context, n New) (m Memory, err error) {
 
 // RememberIn is [Memories.Remember] inside a transaction.
 func (ms *Memories) RememberIn(tx *store.Tx, n New) (Memory, error) {
-	if err := ms.check(&n); err != nil {
+	if err := ms.Check(&n); err != nil {
 		return Memory{}, err
 	}
 	known, err := one(tx, "m.space = ?1 AND substr(m.text, 1, 64) = substr(?3, 1, 64) AND m.kind = ?2 AND m.text = ?3 AND m.key = ?4 AND m.replaced_by = ''", n.Space, n.Kind, n.Text, n.Key)

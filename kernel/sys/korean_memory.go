@@ -3,6 +3,8 @@ package sys
 // koreanMemory are the sentences about what agents remember, and about spaces.
 func koreanMemory() [][2]string {
 	return [][2]string{
+		{"Memory %d: %s Nothing was imported.", "%d번째 기억: %s 아무것도 가져오지 않았습니다."},
+		{"The time %q is none of RFC 3339; write it like 2026-11-23T09:00:00Z.", "시각 %q은(는) RFC 3339 형식이 아닙니다. 2026-11-23T09:00:00Z처럼 적으세요."},
 		{"There is nothing to remember: the text is empty.", "기억할 내용이 비어 있습니다."},
 		{"The memory is no text in UTF-8. Nothing was kept.", "기억이 UTF-8 텍스트가 아닙니다. 아무것도 저장하지 않았습니다."},
 		{"The memory has %d characters; %d is the most. Nothing was kept.", "기억이 %d자입니다. %d자까지 됩니다. 아무것도 저장하지 않았습니다."},
@@ -22,8 +24,6 @@ func koreanMemory() [][2]string {
 		{"what Oxios remembers of you", "Oxios가 사용자에 대해 기억하는 것"},
 		{"Remembers: %s", "기억합니다: %s"},
 		{"What is remembered is a fact or an episode, not %q. Nothing was kept.", "기억은 fact나 episode여야 하는데 %q입니다. 아무것도 저장하지 않았습니다."},
-		{"Memory %d has the time %q, which is none of RFC 3339. Nothing was imported.", "%d번째 기억의 시간 %q이(가) RFC 3339 형식이 아닙니다. 아무것도 가져오지 않았습니다."},
-		{"Write it like 2026-11-23T09:00:00Z.", "2026-11-23T09:00:00Z처럼 쓰세요."},
 
 		{"This was set aside when the memories were put in order. Nothing was changed.", "기억을 정리하며 치운 것입니다. 아무것도 바꾸지 않았습니다."},
 		{"Undo that in the report of the night first.", "먼저 그날 밤의 보고에서 되돌리세요."},

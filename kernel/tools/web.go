@@ -66,34 +66,11 @@ var webFetchMaker = maker{
 				if err != nil {
 					return agent.Result{}, err
 				}
-				var b strings.Builder
-				fmt.Fprintf(&b, "%s\n", p.URL)
-				for _, line := range []string{p.Title, strings.Join(nonEmpty(p.Author, p.Site, p.Published), ", ")} {
-					if line != "" {
-						fmt.Fprintf(&b, "%s\n", line)
-					}
-				}
-				fmt.Fprintf(&b, "\n%s", p.Markdown)
-				switch {
-				case p.Next > 0:
-					fmt.Fprintf(&b, "\n(Characters %d to %d of %d. Go on with from %d.)", in.From, p.Next, p.Total, p.Next)
-				case p.Truncated:
-					b.WriteString("\n(The page goes on, but no more of it is read.)")
-				}
 				title := p.Title
 				if title == "" {
 					title = p.URL
 				}
-				return agent.Result{Text: b.String(), Title: sys.Say("Read %s", title)}, nil
+				return agent.Result{Text: kernel.PageText(p, in.From), Title: sys.Say("Read %s", title)}, nil
 			})
 	},
-}
-
-func nonEmpty(all ...string) (out []string) {
-	for _, s := range all {
-		if s != "" {
-			out = append(out, s)
-		}
-	}
-	return out
 }

@@ -1782,6 +1782,13 @@ export interface MemoryExtracted {
   more: boolean;
 }
 
+/** MemoryFault is what is wrong with one of the memories that would come in. */
+export interface MemoryFault {
+  /** its place, from 1 on */
+  at: number;
+  text: Words;
+}
+
 /** MemoryForgotten says what forgetting took away, and what remains of it. */
 export interface MemoryForgotten {
   count: number;
@@ -1841,6 +1848,19 @@ export interface MemoryImport {
   key?: string;
 }
 
+/** MemoryImportPlan says what an import would do. */
+export interface MemoryImportPlan {
+  added: number;
+  /** another text or kind is there under that id */
+  changed: number;
+  /** is there already, as it comes */
+  same: number;
+  /** that would be made */
+  spaces: string[];
+  /** while there is one, nothing is imported */
+  wrong: MemoryFault[];
+}
+
 /** MemoryImported says what an import did. */
 export interface MemoryImported {
   added: number;
@@ -1857,6 +1877,15 @@ export interface MemoryInput {
   /** what a fact is about: it replaces the one about the same */
   key?: string;
   space?: string;
+}
+
+/** MemoryPart is a piece of what is remembered, as Import reads it. */
+export interface MemoryPart {
+  /** whole lines */
+  text: string;
+  /** the memory after which it goes on */
+  next: string;
+  done: boolean;
 }
 
 /** MemoryPatch changes what is not null. */
@@ -2098,6 +2127,36 @@ export interface Origin {
   run_id: string;
   /** "" when the conversation was deleted */
   title: string;
+}
+
+/**
+ * PageSave is a page of the web that the person keeps as a note: one that a run has
+ * read, or one that is read now.
+ */
+export interface PageSave {
+  run_id?: string;
+  /** of the run, in which it read the page */
+  step_id?: string;
+  /** without a run */
+  url?: string;
+  /** of the note; "" for one in Pages, by the title of the page */
+  path?: string;
+}
+
+/** PageSaved is the note that a page became. */
+export interface PageSaved {
+  /** of the note, as it is now */
+  path: string;
+  /** of it; "" when it is gone */
+  hash: string;
+  changed: number;
+  /** that were rewritten */
+  links: number;
+  /** what was deleted comes back from the trash by this */
+  trash?: string;
+  notes: Words[];
+  title: string;
+  url: string;
 }
 
 /** PassphraseInput changes the passphrase of the encrypted file. */
@@ -3544,6 +3603,15 @@ export interface VaultCompared {
   by: VaultWriter[];
 }
 
+/** JournalDay is how a day's note would be. */
+export interface VaultDay {
+  path: string;
+  /** that it begins with */
+  text: string;
+  /** it was made already, and stays as it is */
+  there: boolean;
+}
+
 /**
  * Edge says that one note links to another, at least once. From and To are
  * places in [Graph.Nodes].
@@ -3738,7 +3806,7 @@ export interface VaultState {
   notes: number;
   /** changes are kept in git; only in the folder of the home, never in one of the person's */
   history: boolean;
-  /** the folder is not there */
+  /** the folder is not there, or that of config.toml cannot be used */
   problem?: KernelError;
 }
 
@@ -4407,11 +4475,6 @@ export interface MemoryAPI {
   /** Rebuild builds the index anew from the database. */
   rebuild(): Promise<void>;
   /**
-   * Import keeps what another program, or another Oxios, remembered: all of it or
-   * nothing. A memory whose id is there already is changed to what came.
-   */
-  import(all: MemoryImport[]): Promise<MemoryImported>;
-  /**
    * Curate puts the memories in order now: it merges what is said twice, makes
    * relative dates exact, lets the newest of the facts about the same hold, and sets
    * aside what is old and was never of use. It asks no model. It returns the report.
@@ -4424,6 +4487,24 @@ export interface MemoryAPI {
    * report as it is then. The same change is not made again.
    */
   uncurate(id: string, change: number): Promise<MemoryCuration>;
+  /**
+   * Import keeps what another program, or another Oxios, remembered: all of it or
+   * nothing. A memory whose id is there already is changed to what came.
+   */
+  import(all: MemoryImport[]): Promise<MemoryImported>;
+  /** ImportPreview says what [MemoryAPI.Import] would do now. It changes nothing. */
+  importPreview(all: MemoryImport[]): Promise<MemoryImportPlan>;
+  /**
+   * SaveExport writes what is remembered to a file, a line each as Import reads them,
+   * which only the person may read. path must be absolute. A file that is there is
+   * replaced only when replace says so.
+   */
+  saveExport(path: string, replace: boolean): Promise<SavedFile>;
+  /**
+   * Export returns what is remembered, a line each as Import reads them: what
+   * follows the memory after, "" begins.
+   */
+  export(after: string): Promise<MemoryPart>;
   /**
    * Extract looks through a conversation now, whether or not it rests: "" is for
    * all that have something new. It costs a call of the conversation's own model
@@ -4624,6 +4705,11 @@ export interface KnowledgeAPI {
    */
   journal(date: string, text: string): Promise<VaultChange>;
   /**
+   * JournalPreview says how the note of today would be with other settings of the
+   * journal, in the words of config.toml.
+   */
+  journalPreview(folder: string, format: string, template: string): Promise<VaultDay>;
+  /**
    * Attach adds a file to attachments/, under a name that no other file of the vault
    * has: a note shows it as ![[name]]. Nothing is overwritten. At most 50 MB.
    */
@@ -4666,6 +4752,13 @@ export interface KnowledgeAPI {
   history(name: string): Promise<VaultHistory>;
   /** Version returns the text of a version; id may be its first letters. */
   version(name: string, id: string): Promise<VaultText>;
+  /**
+   * SavePage keeps a page of the web as a note: all of it, with where it is from and
+   * when it was read. What the run read is what is kept; where that was a piece, the
+   * page is read again. The note carries what the run had read, and that a stranger
+   * wrote it.
+   */
+  savePage(in_: PageSave): Promise<PageSaved>;
   /** Trash returns what was deleted and can come back, the newest first. */
   trash(): Promise<VaultTrashed[]>;
   /**
@@ -5039,10 +5132,13 @@ export function makeKernel(t: Transport): Kernel {
       forget: (ids) => t.call('memory.forget', [ids]) as Promise<MemoryForgotten>,
       stats: () => t.call('memory.stats', []) as Promise<MemoryStats>,
       rebuild: () => t.call('memory.rebuild', []) as Promise<void>,
-      import: (all) => t.call('memory.import', [all]) as Promise<MemoryImported>,
       curate: () => t.call('memory.curate', []) as Promise<MemoryCuration>,
       curations: (limit) => t.call('memory.curations', [limit]) as Promise<MemoryCuration[]>,
       uncurate: (id, change) => t.call('memory.uncurate', [id, change]) as Promise<MemoryCuration>,
+      import: (all) => t.call('memory.import', [all]) as Promise<MemoryImported>,
+      importPreview: (all) => t.call('memory.importPreview', [all]) as Promise<MemoryImportPlan>,
+      saveExport: (path, replace) => t.call('memory.saveExport', [path, replace]) as Promise<SavedFile>,
+      export: (after) => t.call('memory.export', [after]) as Promise<MemoryPart>,
       extract: (session) => t.call('memory.extract', [session]) as Promise<MemoryExtracted[]>,
       elsewhere: (text) => t.call('memory.elsewhere', [text]) as Promise<string[]>,
     },
@@ -5095,6 +5191,7 @@ export function makeKernel(t: Transport): Kernel {
       toggle: (path, line, base) => t.call('knowledge.toggle', [path, line, base]) as Promise<VaultChange>,
       addTask: (path, text) => t.call('knowledge.addTask', [path, text]) as Promise<VaultChange>,
       journal: (date, text) => t.call('knowledge.journal', [date, text]) as Promise<VaultChange>,
+      journalPreview: (folder, format, template) => t.call('knowledge.journalPreview', [folder, format, template]) as Promise<VaultDay>,
       attach: (in_) => t.call('knowledge.attach', [in_]) as Promise<VaultChange>,
       attachPart: (id, name, size, offset, data) => t.call('knowledge.attachPart', [id, name, size, offset, data]) as Promise<string>,
       file: (path, offset, n) => t.call('knowledge.file', [path, offset, n]) as Promise<VaultFile>,
@@ -5104,6 +5201,7 @@ export function makeKernel(t: Transport): Kernel {
       compare: (path, text) => t.call('knowledge.compare', [path, text]) as Promise<VaultCompared>,
       history: (name) => t.call('knowledge.history', [name]) as Promise<VaultHistory>,
       version: (name, id) => t.call('knowledge.version', [name, id]) as Promise<VaultText>,
+      savePage: (in_) => t.call('knowledge.savePage', [in_]) as Promise<PageSaved>,
       trash: () => t.call('knowledge.trash', []) as Promise<VaultTrashed[]>,
       restore: (id) => t.call('knowledge.restore', [id]) as Promise<VaultChange>,
       forget: (ids) => t.call('knowledge.forget', [ids]) as Promise<VaultForgotten>,

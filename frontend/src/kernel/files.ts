@@ -1,4 +1,4 @@
-import type { AuditPart, BackupReport, KernelError, RestoreReport } from './api.gen';
+import type { AuditPart, BackupReport, KernelError, MemoryPart, RestoreReport } from './api.gen';
 import { Failure, failureOf } from './transport';
 
 /** Words are what a system's dialog says. */
@@ -26,6 +26,8 @@ export interface Files {
 	save(session: string, format: 'md' | 'json', w: Words): Promise<boolean>;
 	/** audit writes the audit record, whose parts the kernel gives one after the other, and reports whether it did. */
 	audit(w: Words, part: (after: number) => Promise<AuditPart>): Promise<boolean>;
+	/** memories writes what is remembered, in parts as well, and reports whether it did. */
+	memories(w: Words, part: (after: string) => Promise<MemoryPart>): Promise<boolean>;
 }
 
 type Call = (method: string, args: unknown[]) => Promise<unknown>;
@@ -62,6 +64,12 @@ export class WindowFiles implements Files {
 	async audit(w: Words): Promise<boolean> {
 		const path = await this.#place(w);
 		if (path) await this.#call('security.saveAudit', [path, true]);
+		return path !== '';
+	}
+
+	async memories(w: Words): Promise<boolean> {
+		const path = await this.#place(w);
+		if (path) await this.#call('memory.saveExport', [path, true]);
 		return path !== '';
 	}
 
@@ -105,14 +113,12 @@ export class PageFiles implements Files {
 	}
 
 	async audit(w: Words, part: (after: number) => Promise<AuditPart>): Promise<boolean> {
-		const text: string[] = [];
-		for (let after = 0; ;) {
-			const p = await part(after);
-			text.push(p.text);
-			if (p.done) break;
-			after = p.next;
-		}
-		download(new Blob(text, { type: 'application/jsonl' }), w.name);
+		download(await whole(part, 0), w.name);
+		return true;
+	}
+
+	async memories(w: Words, part: (after: string) => Promise<MemoryPart>): Promise<boolean> {
+		download(await whole(part, ''), w.name);
 		return true;
 	}
 
@@ -135,6 +141,18 @@ export class PageFiles implements Files {
 		if (!answer.ok) throw failureOf(await answer.text());
 		return answer;
 	}
+}
+
+/** whole puts the parts together that the kernel gives one after the other. */
+async function whole<T>(part: (after: T) => Promise<{ text: string; next: T; done: boolean }>, from: T): Promise<Blob> {
+	const text: string[] = [];
+	for (let after = from; ;) {
+		const p = await part(after);
+		text.push(p.text);
+		if (p.done) break;
+		after = p.next;
+	}
+	return new Blob(text, { type: 'application/jsonl' });
 }
 
 /** download has the browser save a file. */

@@ -10,6 +10,7 @@ import Copy from '@lucide/svelte/icons/copy';
 import Cpu from '@lucide/svelte/icons/cpu';
 import Download from '@lucide/svelte/icons/download';
 import FileDiff from '@lucide/svelte/icons/file-diff';
+import FileInput from '@lucide/svelte/icons/file-input';
 import FilePlus from '@lucide/svelte/icons/file-plus-2';
 import FileText from '@lucide/svelte/icons/file-text';
 import FolderIcon from '@lucide/svelte/icons/folder';
@@ -66,6 +67,8 @@ export interface Stage {
 	memory: (id?: string) => void;
 	/** remember asks what should be remembered. */
 	remember: () => void;
+	/** memories takes them from a file, or writes them to one. */
+	memories: (what: 'import' | 'export') => void;
 	audit: () => void;
 	knowledge: () => void;
 	/** note opens a note; none makes a new one. */
@@ -319,6 +322,18 @@ export class Commands {
 				also: `${o.memory.add} ${i18n.t.memory.also} ${o.memory.also}`,
 				icon: Brain,
 				run: () => this.#stage.remember(),
+			}),
+			entry('actions', 'memory-import', {
+				title: i18n.t.memoryFile.import,
+				also: `${o.memoryFile.import} ${i18n.t.memoryFile.also} ${o.memoryFile.also}`,
+				icon: FileInput,
+				run: () => this.#stage.memories('import'),
+			}),
+			entry('actions', 'memory-export', {
+				title: i18n.t.memoryFile.export,
+				also: `${o.memoryFile.export} ${i18n.t.memoryFile.also} ${o.memoryFile.also}`,
+				icon: Download,
+				run: () => this.#stage.memories('export'),
 			}),
 			entry('actions', 'pause', {
 				title: paused ? t.resumeAll : t.pauseAll,

@@ -38,6 +38,7 @@ export class Chooser {
 	/** type looks once the person has stopped typing. */
 	type(path: string): void {
 		this.path = path;
+		this.#turn++; // what is still looked at is not written over it
 		clearTimeout(this.#timer);
 		this.#timer = setTimeout(() => void this.settled(), 200);
 	}

@@ -74,12 +74,25 @@ export class Vault {
 
 	/** receive takes the events of the kernel. */
 	receive(e: Event): void {
+		if (e.kind === 'vault.switched') return this.#switched();
 		if (e.kind !== 'vault' || !this.loaded) return;
 		const paths = (e.data as string[] | null) ?? [];
 		void this.#changed(paths);
 		this.finder.again();
 		for (const n of this.held) if (paths.length === 0 || paths.includes(n.path)) void n.look();
 		void this.linked();
+	}
+
+	/** switched reads the notes of another folder. What was written and not saved stays: its note says that the file is another. */
+	#switched(): void {
+		if (!this.loaded) return;
+		for (const s of this.sides.list) {
+			s.broken = undefined;
+			if (!s.note?.dirty) s.close();
+		}
+		if (this.finder.query) this.finder.search('');
+		for (const n of this.held) void n.look();
+		void this.load();
 	}
 
 	/** changed brings a few notes up to date, and reads everything where that is not enough. */

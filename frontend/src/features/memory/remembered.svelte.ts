@@ -35,6 +35,8 @@ export class Remembered {
 	/** forgetting is the one that the person is asked about; adding says that they write a new one. */
 	forgetting = $state.raw<Opened>();
 	adding = $state(false);
+	/** importing says that they look at a file of memories. */
+	importing = $state(false);
 	sifting = $derived(this.sought !== '' || this.which !== 'all' || this.within !== undefined);
 
 	#live: Live;
@@ -210,6 +212,16 @@ export class Remembered {
 		const next = this.entries[Math.min(this.#at, this.entries.length - 1)];
 		if (next) this.open(next.id);
 		void this.load();
+	}
+
+	/** save exports what is remembered to a place that the person chooses. */
+	async save(title: string): Promise<void> {
+		const name = `oxios-memories-${new Date().toISOString().slice(0, 10)}.jsonl`;
+		try {
+			await this.#live.files.memories({ title, name }, (after) => this.#live.kernel.memory.export(after));
+		} catch (e) {
+			this.#live.tell(failureOf(e));
+		}
 	}
 
 	/** remember keeps something that the person wrote, and shows it. */

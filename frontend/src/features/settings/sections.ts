@@ -5,6 +5,8 @@ export const sections = [
 	'permissions',
 	'folders',
 	'memory',
+	'knowledge',
+	'web',
 	'language',
 	'appearance',
 	'keyboard',

@@ -38,11 +38,6 @@ export class FakeMachine {
 		},
 		'infra.status': () => this.#core.world.status,
 		'infra.config': () => this.#core.world.config,
-		'infra.setConfig': (key: string, value: string) => {
-			this.#core.world.config.values[key] = value;
-			this.#core.emit('config', this.#core.world.config);
-			return this.#core.world.config;
-		},
 		'infra.autostart': () => this.#autostart,
 		'infra.setAutostart': (on: boolean) => (this.#autostart = { ...this.#autostart, on }),
 		'infra.providers': () =>

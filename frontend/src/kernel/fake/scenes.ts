@@ -6,6 +6,7 @@ import { limitScene } from './costs';
 import { embeddingFails, embeddingScene } from './embedder';
 import { foundScene, manyEnds } from './inbox';
 import { manyMemories } from './memory';
+import { pagesScene } from './pages';
 import { proposedScene, spacesScene } from './spaces';
 import { askScene, planScene } from './task';
 import { branchScene } from './tree';
@@ -161,6 +162,9 @@ export function setScene(w: World, desk: Desk, scene: string, speech: Speech): v
 			break;
 		case 'agents':
 			agentsScene(w, speech);
+			break;
+		case 'pages':
+			pagesScene(w, speech);
 			break;
 		case 'many-agents':
 			manyAgents(w);

@@ -1,4 +1,4 @@
-import type { AuditPart, BackupReport, FreeCut, RestoreReport, Storage } from '../api.gen';
+import type { AuditPart, MemoryPart, BackupReport, FreeCut, RestoreReport, Storage } from '../api.gen';
 import { download, type Files } from '../files';
 import { Failure } from '../transport';
 import { iso } from './data';
@@ -80,6 +80,11 @@ export class FakeFiles implements Files {
 
 	async audit(w: { name: string }, part: (after: number) => Promise<AuditPart>): Promise<boolean> {
 		download(new Blob([(await part(0)).text]), w.name);
+		return true;
+	}
+
+	async memories(w: { name: string }, part: (after: string) => Promise<MemoryPart>): Promise<boolean> {
+		download(new Blob([(await part('')).text]), w.name);
 		return true;
 	}
 

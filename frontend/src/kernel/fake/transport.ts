@@ -12,6 +12,7 @@ import { FakeInbox } from './inbox';
 import { FakeKeys } from './keys';
 import { FakeMachine } from './machine';
 import { embedderCalls } from './embedder';
+import { memoryFileCalls } from './memories';
 import { FakeMemory } from './memory';
 import { FakeRuns } from './runs';
 import { setScene } from './scenes';
@@ -20,6 +21,8 @@ import { FakeSpaces } from './spaces';
 import { FakeFiles } from './storage';
 import { plant } from './tree';
 import { FakeUndo } from './undo';
+import { pageCalls, searchCalls } from './pages';
+import { FakePlace } from './place';
 import { FakeVault } from './vault';
 import { embeddedScene } from './vaultfiles';
 
@@ -83,6 +86,10 @@ export class FakeTransport implements Transport, Core {
 			},
 			this.desk,
 			this.vault,
+			new FakePlace(this),
+			{ calls: pageCalls(this, this.vault) },
+			{ calls: searchCalls(this) },
+			{ calls: memoryFileCalls(this) },
 			inbox,
 			agents,
 			new FakeMemory(this),

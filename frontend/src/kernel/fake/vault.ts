@@ -83,7 +83,6 @@ export class FakeVault {
 
 	// eslint-disable-next-line @typescript-eslint/no-explicit-any
 	calls: Record<string, (...args: any[]) => unknown> = {
-		'knowledge.state': () => ({ dir: '~/Vault', notes: Object.keys(this.#notes).length, history: true }),
 		'knowledge.tree': () => this.#tree(),
 		'knowledge.entries': (paths: string[]) => this.#tree().filter((e) => e.kind !== 'folder' && paths.includes(e.path)),
 		'knowledge.read': (name: string) => {

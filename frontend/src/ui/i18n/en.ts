@@ -17,6 +17,7 @@ import { level } from './level.en';
 import { limits } from './limits.en';
 import { embed } from './embed.en';
 import { memory } from './memory.en';
+import { sources } from './sources.en';
 import { spaces } from './spaces.en';
 import { tryOut } from './try.en';
 import { undo } from './undo.en';
@@ -54,6 +55,7 @@ export const en = {
 	...limits,
 	...embed,
 	...memory,
+	...sources,
 	...spaces,
 	undo,
 	...suggest,
@@ -368,6 +370,8 @@ export const en = {
 		permissions: 'Permissions',
 		folders: 'Folders',
 		memory: 'Memory',
+		knowledge: 'Knowledge',
+		web: 'Web',
 		limits: 'Limits and cost',
 		language: 'Language',
 		appearance: 'Appearance',

@@ -18,6 +18,7 @@ import { level } from './level.ko';
 import { limits } from './limits.ko';
 import { embed } from './embed.ko';
 import { memory } from './memory.ko';
+import { sources } from './sources.ko';
 import { spaces } from './spaces.ko';
 import { tryOut } from './try.ko';
 import { undo } from './undo.ko';
@@ -48,6 +49,7 @@ export const ko: Dictionary = {
 	...limits,
 	...embed,
 	...memory,
+	...sources,
 	...spaces,
 	undo,
 	...suggest,
@@ -361,6 +363,8 @@ export const ko: Dictionary = {
 		permissions: '권한',
 		folders: '폴더',
 		memory: '기억',
+		knowledge: '지식',
+		web: '웹',
 		limits: '한도와 비용',
 		language: '언어',
 		appearance: '화면',

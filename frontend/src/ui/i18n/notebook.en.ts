@@ -100,7 +100,7 @@ export const notebook = {
 		imported: (files: number) => `${n(files, 'file was', 'files were')} copied.`,
 		place: 'Use the folder in place',
 		placeWhy:
-			'Oxios then works in that folder itself from the next start on. It keeps no history there. The notes of now stay where they are.',
-		placed: 'The folder is used from the next start of Oxios on.',
+			'Oxios then works in that folder itself, at once. It keeps no history there. The notes of now stay where they are.',
+		placed: 'The notes are those of this folder now.',
 	},
 };
