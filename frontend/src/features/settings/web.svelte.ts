@@ -7,6 +7,13 @@ const SHOWN = 3;
 
 export const services = ['duckduckgo', 'searxng', 'brave', 'tavily'] as const;
 export type Kind = (typeof services)[number];
+/** names are what the services call themselves, in every language. */
+export const names: Record<string, string> = {
+	duckduckgo: 'DuckDuckGo',
+	searxng: 'SearXNG',
+	brave: 'Brave Search',
+	tavily: 'Tavily',
+};
 /** These ask for a key. */
 const keyed: string[] = ['brave', 'tavily'];
 

@@ -34,10 +34,6 @@ export const sources = {
 	webSearch: {
 		title: 'Who answers searches',
 		why: 'An agent that searches the web sends its words to this service, and to nobody else.',
-		names: { duckduckgo: 'DuckDuckGo', searxng: 'SearXNG', brave: 'Brave Search', tavily: 'Tavily' } as Record<
-			string,
-			string
-		>,
 		means: {
 			duckduckgo: 'Needs nothing. It may ask for a rest after many searches.',
 			searxng: 'A server of your own, which asks others for you. Needs its address, and JSON switched on in it.',

@@ -35,7 +35,6 @@ export const sources: typeof en = {
 	webSearch: {
 		title: '검색 서비스',
 		why: '에이전트가 웹을 검색하면 검색어를 이 서비스에만 보냅니다.',
-		names: { duckduckgo: 'DuckDuckGo', searxng: 'SearXNG', brave: 'Brave Search', tavily: 'Tavily' },
 		means: {
 			duckduckgo: '준비할 것이 없습니다. 검색이 많으면 잠시 쉬라고 할 수 있습니다.',
 			searxng: '직접 운영하며 다른 검색을 대신 묻는 서버입니다. 주소가 필요하고 서버에서 JSON을 켜야 합니다.',
