@@ -334,7 +334,7 @@ export class FakeVault {
 				path,
 				title: stem(path),
 				links: kept.filter((e) => e[1] === path).length,
-				missing: this.#notes[path] === undefined,
+				missing: this.#notes[path] === undefined && !this.files.find(path),
 			})),
 			edges: kept.map((e) => ({ from: list.indexOf(e[0]), to: list.indexOf(e[1]) })),
 		};
