@@ -1,29 +1,21 @@
-import ArrowLeftRight from '@lucide/svelte/icons/arrow-left-right';
 import BellOff from '@lucide/svelte/icons/bell-off';
 import Brain from '@lucide/svelte/icons/brain';
 import BookOpen from '@lucide/svelte/icons/book-open';
-import CalendarDays from '@lucide/svelte/icons/calendar-days';
 import CirclePause from '@lucide/svelte/icons/circle-pause';
 import CirclePlay from '@lucide/svelte/icons/circle-play';
-import Columns from '@lucide/svelte/icons/columns-2';
 import Copy from '@lucide/svelte/icons/copy';
 import Cpu from '@lucide/svelte/icons/cpu';
 import Download from '@lucide/svelte/icons/download';
 import FileDiff from '@lucide/svelte/icons/file-diff';
 import FileInput from '@lucide/svelte/icons/file-input';
-import FilePlus from '@lucide/svelte/icons/file-plus-2';
-import FileText from '@lucide/svelte/icons/file-text';
 import FolderIcon from '@lucide/svelte/icons/folder';
-import FolderInput from '@lucide/svelte/icons/folder-input';
 import Hand from '@lucide/svelte/icons/hand';
 import House from '@lucide/svelte/icons/house';
 import InboxIcon from '@lucide/svelte/icons/inbox';
 import Keyboard from '@lucide/svelte/icons/keyboard';
 import Languages from '@lucide/svelte/icons/languages';
-import ListChecks from '@lucide/svelte/icons/list-checks';
 import MessageCircle from '@lucide/svelte/icons/message-circle';
 import MessageCirclePlus from '@lucide/svelte/icons/message-circle-plus';
-import Network from '@lucide/svelte/icons/network';
 import PanelLeft from '@lucide/svelte/icons/panel-left';
 import Pin from '@lucide/svelte/icons/pin';
 import RotateCw from '@lucide/svelte/icons/rotate-cw';
@@ -34,7 +26,6 @@ import Shield from '@lucide/svelte/icons/shield';
 import Square from '@lucide/svelte/icons/square';
 import SquarePen from '@lucide/svelte/icons/square-pen';
 import SunMoon from '@lucide/svelte/icons/sun-moon';
-import Trash from '@lucide/svelte/icons/trash-2';
 import type { Composer, Mode } from '../features/chat/composer.svelte';
 import { open, type Conversation } from '../features/chat/conversation.svelte';
 import type { Entry } from '../features/palette/palette.svelte';
@@ -50,11 +41,12 @@ import { copyText } from '../ui/clipboard';
 import { fileName, shortPath } from '../ui/format';
 import { i18n, type Language } from '../ui/i18n/index.svelte';
 import { keysOf, shortcuts } from '../ui/keys';
+import { noteEntries, notesByName, notesByText, sideEntries, type NoteStage } from './commands-notes';
 import { spaceEntries, type SpaceStage } from './commands-spaces';
 import type { Shell } from './shell.svelte';
 
 /** Stage is what stands on the screen, and what it can do. */
-export interface Stage {
+export interface Stage extends NoteStage {
 	conversation: () => Conversation | undefined;
 	/** home is what is written on the home, where a conversation begins. */
 	home: () => Composer;
@@ -71,23 +63,11 @@ export interface Stage {
 	memories: (what: 'import' | 'export') => void;
 	audit: () => void;
 	knowledge: () => void;
-	/** note opens a note; none makes a new one. */
-	note: (path?: string) => void;
-	journal: () => void;
-	/** notes shows something of all notes. */
-	notes: (what: 'trash' | 'graph' | 'check' | 'import') => void;
-	/** sides are the two notes side by side: whether there are two, and the ways between them. */
-	sides: { two: () => boolean; split: () => void; next: () => void };
-	/** asked is the note on the screen, about which ask begins a conversation. */
-	asked: () => string | undefined;
-	ask: () => void;
 	spaces: Omit<SpaceStage, 'onScreen'>;
 }
 
 /** How many messages a full-text search shows. */
 const FOUND = 8;
-/** How many notes are found by their names. */
-const NOTES = 20;
 /** How many folders a typed path shows. */
 const FOLDERS = 12;
 
@@ -110,7 +90,7 @@ export class Commands {
 	readonly entries = $derived.by(() => [
 		...this.#waiting(),
 		...this.#here(),
-		...this.#sides(),
+		...sideEntries(this.#stage),
 		...this.#actions(),
 		...this.#goto(),
 		...spaceEntries(this.#live, { ...this.#stage.spaces, onScreen: () => this.#onScreen }),
@@ -123,12 +103,12 @@ export class Commands {
 	/** more finds what is not among the entries: words in messages, a path. */
 	async more(page: string, words: string): Promise<Entry[]> {
 		if (page === 'folder') return this.#path(words);
-		if (page === 'note') return this.#notes(words, NOTES);
+		if (page === 'note') return notesByName(this.#live, this.#stage, words);
 		if (page !== '' || words === '') return [];
 		const [list, notes, within, memories] = await Promise.all([
 			this.#live.kernel.state.sessions({ search: words, limit: FOUND }),
-			this.#notes(words, FOUND).catch(() => []),
-			this.#inNotes(words).catch(() => []),
+			notesByName(this.#live, this.#stage, words, FOUND).catch(() => []),
+			notesByText(this.#live, this.#stage, words, FOUND).catch(() => []),
 			this.#memories(words).catch(() => []),
 		]);
 		const named = new Set(notes.map((e) => e.id));
@@ -137,33 +117,6 @@ export class Commands {
 			return { ...this.#session(s), group: 'text' as const, ...(s.snippet ? { below: s.snippet } : {}), run };
 		});
 		return [...said, ...notes, ...within.filter((e) => !named.has(e.id)), ...memories];
-	}
-
-	/** notes are those whose names fit. */
-	async #notes(words: string, most: number): Promise<Entry[]> {
-		const hits = (await this.#live.kernel.knowledge.find(words, most)) ?? [];
-		return hits.map((h) =>
-			entry('note', `note:${h.path}`, {
-				title: h.title,
-				icon: FileText,
-				hint: h.path.split('/').slice(0, -1).join('/'),
-				run: () => this.#stage.note(h.path),
-			}),
-		);
-	}
-
-	/** inNotes are the notes in whose text the words stand. */
-	async #inNotes(words: string): Promise<Entry[]> {
-		const hits = (await this.#live.kernel.knowledge.search(words, FOUND)) ?? [];
-		return hits.map((h) =>
-			entry('note', `note:${h.path}`, {
-				title: h.title,
-				icon: FileText,
-				hint: h.path.split('/').slice(0, -1).join('/'),
-				...(h.snippet ? { below: h.snippet } : {}),
-				run: () => this.#stage.note(h.path),
-			}),
-		);
 	}
 
 	/** memories are those of all spaces that fit, the best first. */
@@ -311,7 +264,7 @@ export class Commands {
 				keys: keysOf(shortcuts.search[0]),
 				run: () => this.#stage.search(),
 			}),
-			...this.#ofNotes(),
+			...noteEntries(this.#stage),
 			this.#opens('model', Cpu),
 			this.#opens('mode', Shield),
 			this.#opens('folder', FolderIcon),
@@ -379,76 +332,6 @@ export class Commands {
 			);
 		}
 		return out;
-	}
-
-	/** sides are what can be done with the note on the screen. */
-	#sides(): Entry[] {
-		if (!this.#stage.asked()) return [];
-		const { sides, ask } = this.#stage;
-		const t = i18n.t.beside;
-		const o = i18n.other.beside;
-		const also = (word: string) => `${word} ${t.alsoSplit} ${o.alsoSplit}`;
-		const { split, nextSide } = shortcuts;
-		const name = sides.two() ? ('close' as const) : ('split' as const);
-		const keys = keysOf(split[0]);
-		return [
-			entry('here', 'split', { title: t[name], also: also(o[name]), icon: Columns, keys, run: sides.split }),
-			...(sides.two()
-				? [
-						entry('here', 'next', {
-							title: t.next,
-							also: also(o.next),
-							icon: ArrowLeftRight,
-							keys: keysOf(nextSide[0]),
-							run: sides.next,
-						}),
-					]
-				: []),
-			entry('here', 'ask', { title: t.ask, also: o.ask, icon: MessageCircle, run: ask }),
-		];
-	}
-
-	#ofNotes(): Entry[] {
-		const t = i18n.t.knowledge;
-		const o = i18n.other.knowledge;
-		const also = (word: string) => `${word} ${t.also} ${o.also}`;
-		return [
-			entry('actions', 'note', {
-				title: t.goto,
-				also: also(o.goto),
-				icon: FileText,
-				page: 'note',
-				keys: keysOf(shortcuts.note[0]),
-			}),
-			entry('actions', 'note:new', {
-				title: t.create,
-				also: also(o.create),
-				icon: FilePlus,
-				run: () => this.#stage.note(),
-			}),
-			entry('actions', 'journal', {
-				title: t.today,
-				also: also(o.today),
-				icon: CalendarDays,
-				keys: keysOf(shortcuts.journal[0]),
-				run: () => this.#stage.journal(),
-			}),
-			...(
-				[
-					['graph', 'graphAll', Network],
-					['trash', 'trash', Trash],
-					['check', 'check', ListChecks],
-					['import', 'import', FolderInput],
-				] as const
-			).map(([what, word, icon]) =>
-				entry('actions', `notes:${what}`, {
-					title: i18n.t.notebook[word],
-					also: also(i18n.other.notebook[word]),
-					icon,
-					run: () => this.#stage.notes(what),
-				}),
-			),
-		];
 	}
 
 	/** quiet are the ways to have no notices for a while. */
