@@ -67,6 +67,8 @@ const SHOWN = 4;
 /** How many rows a group has at most, without words and with them. */
 const FEW: Partial<Record<Group, number>> = { conversations: 5, recent: SHOWN };
 const MOST = 12;
+/** What it is worth that an entry is about what is on the screen: of two that fit alike it is the one that is meant. */
+const HERE = 2;
 /** How long the person must have stopped typing before somebody else is asked, in milliseconds. */
 const REST = 120;
 
@@ -190,7 +192,8 @@ export class Palette {
 			if (!hit && !other) continue;
 			const used = recent.indexOf(entry.id);
 			const score = Math.max(hit?.score ?? 0, (other?.score ?? 0) * 0.8) + (used < 0 ? 0 : Math.max(2, 12 - used));
-			rows.push({ entry, at: hit?.at ?? [], score: score - (entry.within && this.page === '' ? 4 : 0) });
+			const near = entry.group === 'here' ? HERE : entry.within && this.page === '' ? -4 : 0;
+			rows.push({ entry, at: hit?.at ?? [], score: score + near });
 		}
 		rows.sort((a, b) => b.score - a.score);
 		const known = new Set(rows.map((r) => r.entry.id));

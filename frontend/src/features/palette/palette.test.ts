@@ -63,6 +63,16 @@ describe('the palette', () => {
 		expect(titles(again)[0]).toBe('Notes of day 7');
 	});
 
+	it('prefers of two that fit alike the one about what is on the screen', () => {
+		entries.push(
+			make('actions', 'memory-export', 'Export memories'),
+			make('here', 'export', 'Export this conversation'),
+		);
+		const p = open();
+		p.type('export');
+		expect(titles(p)[0]).toBe('Export this conversation');
+	});
+
 	it('opens a page, chooses what is in force there, and goes back', () => {
 		const p = open();
 		p.type('change the theme');
