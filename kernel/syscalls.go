@@ -156,7 +156,7 @@ var syscalls = table(
 
 	Syscall{Name: "knowledge.state", Domain: security.DomainKnowledge, Rights: security.R},
 	Syscall{Name: "knowledge.tree", Domain: security.DomainKnowledge, Rights: security.R},
-	Syscall{Name: "knowledge.entries", Domain: security.DomainKnowledge, Rights: security.R},
+	Syscall{Name: "knowledge.entries", Domain: security.DomainKnowledge, Rights: security.R, Person: true},
 	Syscall{Name: "knowledge.read", Domain: security.DomainKnowledge, Rights: security.R},
 	Syscall{Name: "knowledge.search", Domain: security.DomainKnowledge, Rights: security.R},
 	Syscall{Name: "knowledge.find", Domain: security.DomainKnowledge, Rights: security.R},
