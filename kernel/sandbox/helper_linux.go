@@ -227,11 +227,13 @@ func watchTree(p plan, pid int, orders *json.Decoder) notice {
 			case !force.IsZero() && time.Now().After(force):
 				endTree(unix.SIGKILL)
 			case !force.IsZero():
+			case p.MaxProcs > 0 && hasMore(p.MaxProcs):
+				// One call reaches all that make more of themselves, before they are counted.
+				unix.Kill(-pid, unix.SIGKILL)
+				n.TooManyProcs = true
+				end(0)
 			case p.MaxMemory > 0 && overMemory(p.MaxMemory):
 				n.OutOfMemory = true
-				end(0)
-			case p.MaxProcs > 0 && len(descendants(os.Getpid())) > p.MaxProcs:
-				n.TooManyProcs = true
 				end(0)
 			}
 		}
@@ -272,6 +274,16 @@ func endTree(sig unix.Signal) {
 	list := descendants(os.Getpid())
 	signalAll(list, sig)
 	signalAll(list, unix.SIGCONT) // a stopped process would not act on SIGTERM
+}
+
+// hasMore reports whether the tree has more than limit processes. It counts no
+// further than that.
+func hasMore(limit int) bool {
+	list := children(os.Getpid())
+	for i := 0; i < len(list) && len(list) <= limit; i++ {
+		list = append(list, children(list[i])...)
+	}
+	return len(list) > limit
 }
 
 // overMemory reports whether the tree holds more than limit bytes. Resident

@@ -4,6 +4,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -108,6 +109,9 @@ func readStat(pid int) (stat, error) {
 // thread of pid ends, others may be left out (proc_pid_children(5)): who must
 // find all asks again, or asks [childrenByScan].
 func children(pid int) []int {
+	if !listsChildren() {
+		return childrenByScan(pid)
+	}
 	dir := "/proc/" + strconv.Itoa(pid) + "/task"
 	tasks, err := readNames(dir)
 	if err != nil {
@@ -115,10 +119,7 @@ func children(pid int) []int {
 	}
 	var out []int
 	for _, tid := range tasks {
-		data, err := os.ReadFile(dir + "/" + tid + "/children")
-		if err != nil && tid == strconv.Itoa(pid) {
-			return childrenByScan(pid) // the kernel has no list of children
-		}
+		data, _ := os.ReadFile(dir + "/" + tid + "/children") // of a thread that is gone: none
 		for _, f := range strings.Fields(string(data)) {
 			if n, err := strconv.Atoi(f); err == nil {
 				out = append(out, n)
@@ -127,6 +128,13 @@ func children(pid int) []int {
 	}
 	return out
 }
+
+// listsChildren reports whether the kernel has lists of children.
+var listsChildren = sync.OnceValue(func() bool {
+	self := strconv.Itoa(os.Getpid())
+	_, err := os.Stat("/proc/" + self + "/task/" + self + "/children")
+	return err == nil
+})
 
 // childrenByScan returns the child processes of pid, zombies too, and leaves
 // none out. It reads the state of every process of the machine.
