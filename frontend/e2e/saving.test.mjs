@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { accessible, begin, binary, oxios, visit } from './oxios.mjs';
-import { browser, fakePage, freePort } from './serve.mjs';
+import { browser, fakePage, freePort, palette } from './serve.mjs';
 
 const skip = binary ? false : 'OXIOS_BIN names no binary';
 const jsonl = (...lines) => ({
@@ -11,12 +11,6 @@ const jsonl = (...lines) => ({
 	mimeType: 'application/jsonl',
 	buffer: Buffer.from(lines.map((l) => (typeof l === 'string' ? l : JSON.stringify(l))).join('\n')),
 });
-
-async function palette(page, name) {
-	await page.keyboard.press('Control+KeyK');
-	await page.getByRole('combobox').fill(name);
-	await page.getByRole('option', { name }).first().click();
-}
 
 describe('what is kept', () => {
 	let served, chrome, page, errors;

@@ -88,3 +88,10 @@ export function browser() {
 		],
 	});
 }
+
+/** palette runs a command by its name. */
+export async function palette(page, name) {
+	await page.keyboard.press('Control+KeyK');
+	await page.getByRole('combobox').fill(name);
+	await page.getByRole('option', { name }).first().click();
+}

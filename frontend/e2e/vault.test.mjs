@@ -4,17 +4,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { accessible, begin, binary, oxios, visit } from './oxios.mjs';
-import { browser, fakePage } from './serve.mjs';
+import { browser, fakePage, palette } from './serve.mjs';
 
 const skip = binary ? false : 'OXIOS_BIN names no binary';
 const dialog = (page) => page.getByRole('dialog');
-
-/** palette runs a command by its name. */
-async function palette(page, name) {
-	await page.keyboard.press('Control+KeyK');
-	await page.getByRole('combobox').fill(name);
-	await page.getByRole('option', { name }).first().click();
-}
 
 describe('around the notes', () => {
 	let served, chrome, page, errors;

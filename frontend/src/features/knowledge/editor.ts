@@ -93,15 +93,15 @@ export class Editor {
 				mousedown: (e, view) => {
 					seen = undefined;
 					if (e.button !== 0 || e.shiftKey) return false;
+					const pos = view.posAtCoords({ x: e.clientX, y: e.clientY });
+					if (pos === null) return false;
 					if (!(e.ctrlKey || e.metaKey)) {
-						if (!(e.target as HTMLElement).closest('.kn-link')) return false;
-						const at = view.posAtCoords({ x: e.clientX, y: e.clientY });
 						// Where its marks are to be seen, a link is a text that somebody writes.
-						if (at !== null && !written(view).has(view.state.doc.lineAt(at).number)) seen = at;
+						const rendered = !written(view).has(view.state.doc.lineAt(pos).number);
+						if (rendered && (e.target as HTMLElement).closest('.kn-link')) seen = pos;
 						return false;
 					}
-					const pos = view.posAtCoords({ x: e.clientX, y: e.clientY });
-					if (pos === null || !follow(view, pos, e.altKey)) return false;
+					if (!follow(view, pos, e.altKey)) return false;
 					e.preventDefault();
 					return true;
 				},
