@@ -1,6 +1,8 @@
 package knowledge
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -98,6 +100,41 @@ func TestTitleCountsMoreThanText(t *testing.T) {
 	hits, err := v.Search(t.Context(), "rocket", 10)
 	if err != nil || len(hits) != 4 || hits[0].Path != "rocket.md" || hits[3].Path != "z.md" {
 		t.Errorf("got %v, %v", paths(hits), err)
+	}
+}
+
+func TestOfManyThatMatchTheBestAreKeptInOrder(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(7, 7))
+	for range 200 {
+		n, k := r.IntN(400), 1+r.IntN(40)
+		out, all := top{k: k}, top{k: n + 1}
+		for i := range n {
+			f := &file{path: fmt.Sprint(r.IntN(1000), "/", i), mtime: int64(r.IntN(3))}
+			score := float32(r.IntN(8)) // many are worth the same
+			out.offer(f, score)
+			all.kept = append(all.kept, scored{f, score, f.mtime})
+		}
+		want := all.best()
+		if got := out.best(); !slices.Equal(got, want[:min(n, k)]) {
+			t.Fatalf("%d of %d: got %v, want %v", k, n, got, want)
+		}
+	}
+}
+
+func TestPhraseIsFoundBehindManyThatHaveItsWords(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"last.md": "some text of a length that counts for little, and in it the night train, once"}
+	for i := range 300 {
+		files[fmt.Sprintf("%d.md", i)] = "train night train night"
+	}
+	v := setup(t, files)
+	hits, err := v.Search(t.Context(), `"the night train"`, 2)
+	if err != nil || !slices.Equal(paths(hits), []string{"last.md"}) {
+		t.Errorf("got %v, %v", paths(hits), err)
+	}
+	if hits, err := v.Search(t.Context(), `"train night"`, 7); err != nil || len(hits) != 7 {
+		t.Errorf("got %v, %v; want seven", paths(hits), err)
 	}
 }
 

@@ -47,11 +47,11 @@ func (v *Vault) Switch(ctx context.Context, text string, k int) ([]Hit, error) {
 	pattern := []rune(strings.ReplaceAll(fold(unpair(text)), " ", ""))
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	var found heap
+	found := top{k: k}
 	for _, f := range v.ix.files {
 		if len(pattern) == 0 {
 			if f.note {
-				found = append(found, scored{f, 1, f.mtime})
+				found.offer(f, 1)
 			}
 			continue
 		}
@@ -59,13 +59,12 @@ func (v *Vault) Switch(ctx context.Context, text string, k int) ([]Hit, error) {
 			if !f.note {
 				s *= 0.8
 			}
-			found = append(found, scored{f, s, f.mtime})
+			found.offer(f, s)
 		}
 	}
 	var hits []Hit
-	for h := heapOf(found); len(hits) < k && len(h) > 0; {
-		best := h.pop()
-		hits = append(hits, Hit{Path: best.file.path, Title: cmp.Or(best.file.title, path.Base(best.file.path)), Score: float64(best.score)})
+	for _, s := range found.best() {
+		hits = append(hits, Hit{Path: s.file.path, Title: cmp.Or(s.file.title, path.Base(s.file.path)), Score: float64(s.score)})
 	}
 	return hits, nil
 }

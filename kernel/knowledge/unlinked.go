@@ -28,7 +28,7 @@ func (v *Vault) Unlinked(ctx context.Context, name string) ([]Backlink, error) {
 	names := mentionedAs(target)
 	found := map[*file]bool{}
 	for _, n := range names {
-		for _, s := range v.ix.score(parse(`"` + n + `"`)) {
+		for _, s := range v.ix.score(parse(`"`+n+`"`), len(v.ix.docs)+1) {
 			if s.file != target {
 				found[s.file] = true
 			}
