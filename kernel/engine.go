@@ -66,7 +66,7 @@ type entry struct {
 	demo    bool
 	model   string // the model that the environment names
 	running bool
-	problem string
+	problem sys.Words
 	models  []llm.Model // of a discovered server
 }
 
@@ -131,7 +131,7 @@ func (e *engine) entries(ctx context.Context) ([]entry, error) {
 	for _, f := range found {
 		if f.Endpoint.ID == "env" {
 			n := foundEntry(f)
-			n.enabled = f.Problem == ""
+			n.enabled = f.Problem.EN == ""
 			add(n)
 		}
 	}
@@ -156,7 +156,7 @@ func (e *engine) entries(ctx context.Context) ([]entry, error) {
 		n := foundEntry(f)
 		// A server here is used as it is found. A key for somewhere else is
 		// used once the person chose it.
-		n.enabled = f.Problem == "" && (f.Endpoint.Local || cfg.Provider == n.ID)
+		n.enabled = f.Problem.EN == "" && (f.Endpoint.Local || cfg.Provider == n.ID)
 		add(n)
 	}
 	if url := e.k.demo.running(); url != "" || cfg.Provider == demoID {

@@ -144,7 +144,7 @@ func fallbackView(byID map[string]entry, of, name string) Fallback {
 
 // usable reports whether a provider may be asked when a list names it: a key of
 // the environment waits only for somebody to choose its provider.
-func (n entry) usable() bool { return n.enabled || (n.source == sourceEnv && n.problem == "") }
+func (n entry) usable() bool { return n.enabled || (n.source == sourceEnv && n.problem.EN == "") }
 
 func (e *engine) savedFallbacks(ctx context.Context) map[string][]string {
 	all := map[string][]string{}

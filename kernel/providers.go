@@ -33,7 +33,7 @@ type Provider struct {
 	ProxyURL string      `json:"proxy_url,omitempty"`
 	CAFile   string      `json:"ca_file,omitempty"`
 	Running  bool        `json:"running"`
-	Problem  string      `json:"problem,omitempty"`
+	Problem  sys.Words   `json:"problem,omitzero"` // why it cannot be used as it is
 	Demo     bool        `json:"demo"`
 	Models   []Model     `json:"models,omitempty"` // as far as they are known without asking
 	Test     *TestReport `json:"test,omitempty"`   // the last one
@@ -79,10 +79,10 @@ type ModelQuery struct {
 
 // Found is an endpoint that a look around this machine turned up.
 type Found struct {
-	Provider Provider `json:"provider"`
-	Source   string   `json:"source"` // the variable or the server's name
-	Running  bool     `json:"running"`
-	Problem  string   `json:"problem,omitempty"`
+	Provider Provider  `json:"provider"`
+	Source   string    `json:"source"` // the variable or the server's name
+	Running  bool      `json:"running"`
+	Problem  sys.Words `json:"problem,omitzero"`
 }
 
 // Providers lists the endpoints that are known. No provider elsewhere is asked.

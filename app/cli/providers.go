@@ -46,7 +46,7 @@ func (c *console) providersList() *cobra.Command {
 				if p.KeyWhere != "" {
 					key = "…" + p.KeyTail + " (" + p.KeyWhere + ")"
 				}
-				state := p.Problem
+				state := p.Problem.In(c.lang == korean)
 				if !p.Enabled {
 					state = c.t("off", "꺼짐")
 				}

@@ -15,11 +15,11 @@ import (
 
 // Found is an endpoint that a look around this machine turned up.
 type Found struct {
-	Endpoint Endpoint `json:"endpoint"`
-	Source   string   `json:"source"`            // where it was found: an environment variable, or the server's name
-	Models   []Model  `json:"models,omitempty"`  // what it offers, or what OXIOS_MODEL names
-	Running  bool     `json:"running"`           // it answered
-	Problem  string   `json:"problem,omitempty"` // a sentence: why it cannot be used as it is
+	Endpoint Endpoint  `json:"endpoint"`
+	Source   string    `json:"source"`           // where it was found: an environment variable, or the server's name
+	Models   []Model   `json:"models,omitempty"` // what it offers, or what OXIOS_MODEL names
+	Running  bool      `json:"running"`          // it answered
+	Problem  sys.Words `json:"problem,omitzero"` // why it cannot be used as it is
 }
 
 // Discovery looks for local model servers and for keys in the environment.
@@ -97,7 +97,7 @@ func (d Discovery) oxiosEnv(context.Context) *Found {
 		f.Models = []Model{{ID: model, Provider: f.Endpoint.ID}}
 	}
 	if err := f.Endpoint.withDefaults().validate(); err != nil {
-		f.Problem = sys.AsError(err).Error()
+		f.Problem = sys.TextOf(err)
 	}
 	return f
 }
@@ -111,7 +111,7 @@ func (d Discovery) openAIEnv(context.Context) *Found {
 	base := or(strings.TrimSpace(d.Env("OPENAI_BASE_URL")), OpenAIBaseURL)
 	f := &Found{Source: "OPENAI_API_KEY", Endpoint: Endpoint{ID: "openai", Name: "OpenAI", Kind: KindOpenAI, BaseURL: base, Key: key}}
 	if err := f.Endpoint.withDefaults().validate(); err != nil {
-		f.Problem = sys.AsError(err).Error()
+		f.Problem = sys.TextOf(err)
 	}
 	return f
 }
@@ -125,17 +125,17 @@ func (d Discovery) findOllama(ctx context.Context) *Found {
 	f := &Found{Source: "OLLAMA_HOST", Endpoint: Endpoint{ID: KindOllama, Name: "Ollama", Kind: KindOllama, BaseURL: base}}
 	switch {
 	case base == "":
-		f.Problem = "OLLAMA_HOST is not an address that can be read. Write it like 127.0.0.1:11434."
+		f.Problem = sys.Say("OLLAMA_HOST is not an address that can be read. Write it like 127.0.0.1:11434.")
 		return f
 	case !isLoopback(base):
-		f.Problem = "OLLAMA_HOST names another machine, which was not asked. Add it as a provider to use it."
+		f.Problem = sys.Say("OLLAMA_HOST names another machine, which was not asked. Add it as a provider to use it.")
 		return f
 	}
 	if running := d.local(ctx, KindOllama, "OLLAMA_HOST", base); running != nil {
 		return running
 	}
 	f.Endpoint.Local = true
-	f.Problem = "OLLAMA_HOST names this machine, but Ollama does not answer there. Start it with: ollama serve"
+	f.Problem = sys.Say("OLLAMA_HOST names this machine, but Ollama does not answer there. Start it with: ollama serve")
 	return f
 }
 
@@ -191,9 +191,9 @@ func (d Discovery) local(ctx context.Context, kind, source, root string) *Found 
 	}
 	f := &Found{Endpoint: ep, Source: source, Running: true}
 	if f.Models, err = c.Models(ctx); err != nil {
-		f.Problem = sys.AsError(err).Error()
+		f.Problem = sys.TextOf(err)
 	} else if len(f.Models) == 0 {
-		f.Problem = ep.Name + " runs, but has no model yet. Download one in it first."
+		f.Problem = sys.Say("%s runs, but has no model yet. Download one in it first.", ep.Name)
 	}
 	return f
 }

@@ -166,7 +166,7 @@ func TestDiscoveryFindsLocalServersAndKeys(t *testing.T) {
 		t.Fatalf("got %d finds, want 5: %+v", len(found), found)
 	}
 	own, openAI, ollama := found[0], found[1], found[2]
-	if own.Endpoint.Key != "sk-1234567" || own.Running || len(own.Models) != 1 || own.Models[0].ID != "big" || own.Problem != "" {
+	if own.Endpoint.Key != "sk-1234567" || own.Running || len(own.Models) != 1 || own.Models[0].ID != "big" || own.Problem.EN != "" {
 		t.Errorf("OXIOS_BASE_URL: %+v", own)
 	}
 	if openAI.Endpoint.BaseURL != OpenAIBaseURL || openAI.Endpoint.Key != "sk-openai" || openAI.Running {
@@ -192,7 +192,7 @@ func TestDiscoveryLeavesStrangersAndTheNetworkAlone(t *testing.T) {
 	if time.Since(start) > 3*time.Second {
 		t.Errorf("took %s with a hung server", time.Since(start))
 	}
-	if len(found) != 1 || found[0].Running || !strings.Contains(found[0].Problem, "another machine") || found[0].Endpoint.BaseURL != "http://192.0.2.7:11434" {
+	if len(found) != 1 || found[0].Running || !strings.Contains(found[0].Problem.EN, "another machine") || !strings.Contains(found[0].Problem.KO, "다른 컴퓨터") || found[0].Endpoint.BaseURL != "http://192.0.2.7:11434" {
 		t.Errorf("got %+v, want only the Ollama elsewhere, not asked", found)
 	}
 	if got := (Discovery{Ollama: stranger.URL, LMStudio: "http://127.0.0.1:1", LlamaCpp: "http://127.0.0.1:1"}).Find(t.Context()); len(got) != 0 {

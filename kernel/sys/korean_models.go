@@ -27,6 +27,12 @@ func koreanModels() [][2]string {
 		{"The built-in prices are used until it is corrected.", "고칠 때까지 내장된 가격을 씁니다."},
 		{"The price list %s has an error: %w", "가격표 %s에 오류가 있습니다: %w"},
 
+		// What a look around this machine finds.
+		{"OLLAMA_HOST is not an address that can be read. Write it like 127.0.0.1:11434.", "OLLAMA_HOST의 주소를 알아볼 수 없습니다. 127.0.0.1:11434처럼 쓰세요."},
+		{"OLLAMA_HOST names another machine, which was not asked. Add it as a provider to use it.", "OLLAMA_HOST는 다른 컴퓨터를 가리키므로 연결해 보지 않았습니다. 쓰려면 제공자로 추가하세요."},
+		{"OLLAMA_HOST names this machine, but Ollama does not answer there. Start it with: ollama serve", "OLLAMA_HOST는 이 컴퓨터를 가리키지만, 그곳에서 Ollama가 응답하지 않습니다. 이렇게 시작하세요: ollama serve"},
+		{"%s runs, but has no model yet. Download one in it first.", "%s이(가) 실행 중이지만 아직 모델이 없습니다. 먼저 그 안에서 모델을 내려받으세요."},
+
 		// What an endpoint says, or does not.
 		{"Try again, choose a smaller model, or raise the provider's first_byte timeout.", "다시 시도하거나, 더 작은 모델을 고르거나, 제공자의 first_byte 제한 시간을 늘리세요."},
 		{"%s did not begin to answer within %s.", "%s이(가) %s 안에 답을 시작하지 않았습니다."},

@@ -1125,7 +1125,7 @@ export interface Found {
   /** the variable or the server's name */
   source: string;
   running: boolean;
-  problem?: string;
+  problem?: Words;
 }
 
 /**
@@ -2308,7 +2308,8 @@ export interface Provider {
   proxy_url?: string;
   ca_file?: string;
   running: boolean;
-  problem?: string;
+  /** why it cannot be used as it is */
+  problem?: Words;
   demo: boolean;
   /** as far as they are known without asking */
   models?: Model[];

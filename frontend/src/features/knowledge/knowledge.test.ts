@@ -63,6 +63,30 @@ describe('the tree', () => {
 		expect(trees()).toBeGreaterThan(before);
 	});
 
+	it('shows the newest of two changes whose answers come the other way round', async () => {
+		const sizeOf = (path: string) => vault.entries.find((e) => e.path === path)?.size;
+		const real = live.kernel.knowledge.entries;
+		let late = () => {};
+		const held = new Promise<void>((go) => (late = go));
+		const entries = vi.spyOn(live.kernel.knowledge, 'entries').mockImplementationOnce(async (paths) => {
+			const old = structuredClone(await real(paths));
+			await held;
+			return old;
+		});
+		const note = await open(LETTER);
+		note.type('First.');
+		await note.save();
+		await vi.waitFor(() => expect(entries).toHaveBeenCalledTimes(1));
+		note.type('And a second text that is longer.');
+		await note.save();
+		late();
+		const want = (await real([LETTER]))![0]!.size;
+		await vi.waitFor(() => expect(sizeOf(LETTER)).toBe(want));
+		await vi.waitFor(() => expect(entries).toHaveBeenCalledTimes(2));
+		await new Promise((done) => setTimeout(done, 20));
+		expect(sizeOf(LETTER)).toBe(want);
+	});
+
 	it('says why it could not be read, and reads it again', async () => {
 		transport.vault.gone = true;
 		await vault.load();

@@ -45,6 +45,9 @@ export class Vault {
 	#reading: Promise<void> | undefined;
 	#begun: Promise<void> | undefined;
 	#again = false;
+	/** due are paths of which something new is to be read, while asking one answer after the other is waited for. */
+	#due = new Set<string>();
+	#asking = false;
 
 	constructor(live: Live) {
 		this.live = live;
@@ -95,10 +98,24 @@ export class Vault {
 		void this.load();
 	}
 
-	/** changed brings a few notes up to date, and reads everything where that is not enough. */
+	/** changed brings notes up to date. What comes while it asks is asked for next, so that no answer is older than the one before. */
 	async #changed(paths: string[]): Promise<void> {
+		if (paths.length === 0) return this.load();
+		for (const p of paths) this.#due.add(p);
+		if (this.#asking) return;
+		this.#asking = true;
+		while (this.#due.size > 0) {
+			const due = [...this.#due];
+			this.#due.clear();
+			await this.#few(due);
+		}
+		this.#asking = false;
+	}
+
+	/** few reads a few notes anew, and everything where that is not enough. */
+	async #few(paths: string[]): Promise<void> {
 		const { knowledge } = this.live.kernel;
-		if (this.#reading || paths.length === 0 || paths.length > FEW) return this.load();
+		if (this.#reading || paths.length > FEW) return this.load();
 		try {
 			const [now, tags] = await Promise.all([knowledge.entries(paths), knowledge.tags()]);
 			const came = new Map((now ?? []).map((e) => [e.path, e]));

@@ -1,4 +1,4 @@
-import type { Autostart, Model, Provider, TestReport } from '../api.gen';
+import type { Autostart, Model, Provider, TestReport, Words } from '../api.gen';
 import { type Core } from './core';
 import { id, iso } from './data';
 import { setFallbacks } from './fallbacks';
@@ -162,7 +162,7 @@ export class FakeMachine {
 				demo: false,
 				tools: true,
 			}));
-		const found: { provider: Provider; source: string; running: boolean; problem?: string }[] = [
+		const found: { provider: Provider; source: string; running: boolean; problem?: Words }[] = [
 			{
 				provider: {
 					...base,
@@ -199,7 +199,7 @@ export class FakeMachine {
 				},
 				source: 'LM Studio',
 				running: true,
-				problem: 'Runs, but no model is loaded. Load one there, then look again.',
+				problem: { en: 'LM Studio runs, but has no model yet. Download one in it first.', ko: 'LM Studio이(가) 실행 중이지만 아직 모델이 없습니다. 먼저 그 안에서 모델을 내려받으세요.' },
 			},
 		];
 		for (const f of found) {
