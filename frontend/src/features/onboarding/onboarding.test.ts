@@ -56,7 +56,13 @@ describe('a machine without a model', () => {
 		await vi.advanceTimersByTimeAsync(10_000);
 		expect(flow.step).toBe(1);
 
-		see([{ ...ollama, problem: { en: 'Ollama runs, but has no model yet.' }, provider: { ...ollama.provider, models: [] } }]);
+		see([
+			{
+				...ollama,
+				problem: { en: 'Ollama runs, but has no model yet.' },
+				provider: { ...ollama.provider, models: [] },
+			},
+		]);
 		await vi.advanceTimersByTimeAsync(4_000);
 		expect(flow.step).toBe(1);
 		expect(flow.bare).toBe(true);

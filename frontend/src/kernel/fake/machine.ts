@@ -199,7 +199,10 @@ export class FakeMachine {
 				},
 				source: 'LM Studio',
 				running: true,
-				problem: { en: 'LM Studio runs, but has no model yet. Download one in it first.', ko: 'LM Studio이(가) 실행 중이지만 아직 모델이 없습니다. 먼저 그 안에서 모델을 내려받으세요.' },
+				problem: {
+					en: 'LM Studio runs, but has no model yet. Download one in it first.',
+					ko: 'LM Studio이(가) 실행 중이지만 아직 모델이 없습니다. 먼저 그 안에서 모델을 내려받으세요.',
+				},
 			},
 		];
 		for (const f of found) {
