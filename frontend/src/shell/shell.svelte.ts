@@ -186,6 +186,10 @@ export class Shell {
 	showChanges(runID: string, path?: string): void {
 		this.review = { runID, path };
 		this.tab = 'changes';
+		this.showSide();
+	}
+
+	showSide(): void {
 		if (!this.side) this.toggleSide();
 	}
 
