@@ -3,31 +3,23 @@ import Brain from '@lucide/svelte/icons/brain';
 import BookOpen from '@lucide/svelte/icons/book-open';
 import CirclePause from '@lucide/svelte/icons/circle-pause';
 import CirclePlay from '@lucide/svelte/icons/circle-play';
-import Copy from '@lucide/svelte/icons/copy';
 import Cpu from '@lucide/svelte/icons/cpu';
 import Download from '@lucide/svelte/icons/download';
-import FileDiff from '@lucide/svelte/icons/file-diff';
 import FileInput from '@lucide/svelte/icons/file-input';
-import FolderIcon from '@lucide/svelte/icons/folder';
 import Hand from '@lucide/svelte/icons/hand';
 import House from '@lucide/svelte/icons/house';
 import InboxIcon from '@lucide/svelte/icons/inbox';
 import Keyboard from '@lucide/svelte/icons/keyboard';
-import Languages from '@lucide/svelte/icons/languages';
 import MessageCircle from '@lucide/svelte/icons/message-circle';
 import MessageCirclePlus from '@lucide/svelte/icons/message-circle-plus';
 import PanelLeft from '@lucide/svelte/icons/panel-left';
-import Pin from '@lucide/svelte/icons/pin';
 import RotateCw from '@lucide/svelte/icons/rotate-cw';
 import ScrollText from '@lucide/svelte/icons/scroll-text';
 import Search from '@lucide/svelte/icons/search';
 import Settings from '@lucide/svelte/icons/settings';
-import Shield from '@lucide/svelte/icons/shield';
-import Square from '@lucide/svelte/icons/square';
 import SquarePen from '@lucide/svelte/icons/square-pen';
-import SunMoon from '@lucide/svelte/icons/sun-moon';
-import type { Composer, Mode } from '../features/chat/composer.svelte';
-import { open, type Conversation } from '../features/chat/conversation.svelte';
+import type { Composer } from '../features/chat/composer.svelte';
+import type { Conversation } from '../features/chat/conversation.svelte';
 import type { Entry } from '../features/palette/palette.svelte';
 import { Titles } from '../features/palette/titles.svelte';
 import { LEAST } from '../features/memory/remembered.svelte';
@@ -35,12 +27,13 @@ import { sections } from '../features/settings/sections';
 import type { Session } from '../kernel/api.gen';
 import type { Live } from '../kernel/live.svelte';
 import { quietUntil, tomorrow, toSetting } from '../kernel/quiet';
-import { failureOf } from '../kernel/transport';
 import { inWindow, showQuick } from '../kernel/window';
-import { copyText } from '../ui/clipboard';
-import { fileName, shortPath } from '../ui/format';
-import { i18n, type Language } from '../ui/i18n/index.svelte';
+import { shortPath } from '../ui/format';
+import { i18n } from '../ui/i18n/index.svelte';
 import { keysOf, shortcuts } from '../ui/keys';
+import { Choices } from './commands-choices';
+import { also, attempt, entry } from './commands-entry';
+import { hereEntries } from './commands-here';
 import { noteEntries, notesByName, notesByText, sideEntries, type NoteStage } from './commands-notes';
 import { spaceEntries, type SpaceStage } from './commands-spaces';
 import type { Shell } from './shell.svelte';
@@ -68,10 +61,6 @@ export interface Stage extends NoteStage {
 
 /** How many messages a full-text search shows. */
 const FOUND = 8;
-/** How many folders a typed path shows. */
-const FOLDERS = 12;
-
-const entry = (group: Entry['group'], id: string, e: Omit<Entry, 'group' | 'id'>): Entry => ({ group, id, ...e });
 
 /** Commands are the entries of the palette: all that can be done, gone to and chosen from here. */
 export class Commands {
@@ -79,11 +68,13 @@ export class Commands {
 	#live: Live;
 	#shell: Shell;
 	#stage: Stage;
+	#choices: Choices;
 
 	constructor(live: Live, shell: Shell, stage: Stage) {
 		this.#live = live;
 		this.#shell = shell;
 		this.#stage = stage;
+		this.#choices = new Choices(live, shell, { onScreen: () => this.#onScreen, home: stage.home });
 		this.titles = new Titles(live.kernel);
 	}
 
@@ -95,14 +86,12 @@ export class Commands {
 		...this.#goto(),
 		...spaceEntries(this.#live, { ...this.#stage.spaces, onScreen: () => this.#onScreen }),
 		...this.#conversations(),
-		...this.#models(),
-		...this.#choices(),
-		...this.#folders(),
+		...this.#choices.entries,
 	]);
 
 	/** more finds what is not among the entries: words in messages, a path. */
 	async more(page: string, words: string): Promise<Entry[]> {
-		if (page === 'folder') return this.#path(words);
+		if (page === 'folder') return this.#choices.path(words);
 		if (page === 'note') return notesByName(this.#live, this.#stage, words);
 		if (page !== '' || words === '') return [];
 		const [list, notes, within, memories] = await Promise.all([
@@ -139,9 +128,9 @@ export class Commands {
 		});
 	}
 
-	/** What is chosen applies to the conversation on the screen, or to the one that begins on the home. */
-	get #scope(): string {
-		return this.#onScreen ? i18n.t.palette.forThis : i18n.t.palette.forNew;
+	#here(): Entry[] {
+		const c = this.#shell.view === 'chat' ? this.#stage.conversation() : undefined;
+		return c ? hereEntries(this.#live, this.#shell, c, this.#onScreen, this.#stage.toCard) : [];
 	}
 
 	/** onScreen is the conversation on the screen. */
@@ -151,96 +140,18 @@ export class Commands {
 	}
 
 	#waiting(): Entry[] {
-		const also = this.#also('waiting');
 		return this.#live.approvals.pending.flatMap((a) => {
 			const id = a.request.session_id;
 			if (!id) return [];
 			const title = this.#live.sessions.get(id)?.title;
 			return entry('waiting', `card:${a.id}`, {
 				title: i18n.either(a.request.title, a.request.title_ko),
-				also,
+				also: also('waiting'),
 				icon: Hand,
 				...(title ? { hint: title } : {}),
 				run: () => this.#stage.toCard(id),
 			});
 		});
-	}
-
-	#here(): Entry[] {
-		const c = this.#shell.view === 'chat' ? this.#stage.conversation() : undefined;
-		if (!c) return [];
-		const t = i18n.t.palette;
-		const out: Entry[] = [];
-		const last = c.runs.at(-1)?.run;
-		if (this.#live.approvals.of(c.id).length > 0) {
-			out.push(
-				entry('here', 'card', {
-					title: t.card,
-					also: this.#also('waiting'),
-					icon: Hand,
-					keys: keysOf(shortcuts.card[0]),
-					run: () => this.#stage.toCard(c.id),
-				}),
-			);
-		}
-		if (c.active) {
-			const run = () => this.#do(c.stop());
-			out.push(entry('here', 'stop', { title: t.stop, also: this.#also('stop'), icon: Square, keys: 'Esc', run }));
-		} else if (last && !open(last)) {
-			if (last.state !== 'done') {
-				const run = () => this.#do(c.continue(last.id));
-				out.push(entry('here', 'continue', { title: t.continue, also: this.#also('continue'), icon: CirclePlay, run }));
-			}
-			out.push(
-				entry('here', 'again', {
-					title: t.again,
-					also: i18n.other.palette.again,
-					icon: RotateCw,
-					run: () => this.#do(c.again(last.id)),
-				}),
-			);
-		}
-		if (c.changes.length > 0) {
-			const title = this.#shell.side ? t.hideChanges : t.changes;
-			out.push(
-				entry('here', 'changes', {
-					title,
-					also: `${i18n.other.palette.changes} diff`,
-					icon: FileDiff,
-					hint: String(c.changes.length),
-					keys: keysOf(shortcuts.side[0]),
-					run: () => this.#shell.toggleSide(),
-				}),
-			);
-		}
-		const session = this.#onScreen;
-		if (session) {
-			const pin = () => this.#do(this.#live.sessions.update(c.id, { pinned: !session.pinned }));
-			const title = session.pinned ? t.unpin : t.pin;
-			out.push(entry('here', 'pin', { title, also: i18n.other.palette.pin, icon: Pin, run: pin }));
-		}
-		out.push(
-			entry('here', 'export', {
-				title: t.export,
-				also: `${this.#also('export')} ${i18n.other.palette.export}`,
-				icon: Download,
-				page: 'export',
-			}),
-			entry('export', 'export:md', {
-				title: t.markdown,
-				within: 'export',
-				icon: Download,
-				run: () => this.#export(c.id, 'md'),
-			}),
-			entry('export', 'export:json', {
-				title: t.json,
-				within: 'export',
-				icon: Download,
-				run: () => this.#export(c.id, 'json'),
-			}),
-			entry('export', 'export:copy', { title: t.copyAll, within: 'export', icon: Copy, run: () => this.#copy(c.id) }),
-		);
-		return out;
 	}
 
 	#actions(): Entry[] {
@@ -252,24 +163,20 @@ export class Commands {
 		const out = [
 			entry('actions', 'new', {
 				title: i18n.t.sessions.create,
-				also: `${o.sessions.create} ${this.#also('new')}`,
+				also: `${o.sessions.create} ${also('new')}`,
 				icon: SquarePen,
 				keys: keysOf(shortcuts.newChat[0]),
 				run: () => shell.open(undefined),
 			}),
 			entry('actions', 'search', {
 				title: i18n.t.sessions.search,
-				also: `${o.sessions.search} ${this.#also('search')}`,
+				also: `${o.sessions.search} ${also('search')}`,
 				icon: Search,
 				keys: keysOf(shortcuts.search[0]),
 				run: () => this.#stage.search(),
 			}),
 			...noteEntries(this.#stage),
-			this.#opens('model', Cpu),
-			this.#opens('mode', Shield),
-			this.#opens('folder', FolderIcon),
-			this.#opens('theme', SunMoon),
-			this.#opens('language', Languages),
+			...this.#choices.pages,
 			entry('actions', 'remember', {
 				title: i18n.t.memory.add,
 				also: `${o.memory.add} ${i18n.t.memory.also} ${o.memory.also}`,
@@ -290,9 +197,13 @@ export class Commands {
 			}),
 			entry('actions', 'pause', {
 				title: paused ? t.resumeAll : t.pauseAll,
-				also: `${paused ? o.palette.resumeAll : o.palette.pauseAll} ${this.#also('pause')}`,
+				also: `${paused ? o.palette.resumeAll : o.palette.pauseAll} ${also('pause')}`,
 				icon: paused ? CirclePlay : CirclePause,
-				run: () => this.#do(live.kernel.agents.pause(!paused).then((s) => (live.status = s))),
+				run: () =>
+					attempt(
+						live,
+						live.kernel.agents.pause(!paused).then((s) => (live.status = s)),
+					),
 			}),
 			...this.#quiet(),
 			entry('actions', 'list', {
@@ -317,7 +228,7 @@ export class Commands {
 					also: `${o.quick.title} ${i18n.t.quick.also} ${o.quick.also}`,
 					icon: MessageCirclePlus,
 					...(live.hotkey.keys ? { keys: live.hotkey.keys } : {}),
-					run: () => this.#do(showQuick()),
+					run: () => attempt(live, showQuick()),
 				}),
 			);
 		}
@@ -327,7 +238,7 @@ export class Commands {
 					title: t.sendNow,
 					also: o.palette.sendNow,
 					icon: RotateCw,
-					run: () => this.#do(live.kernel.infra.reconnect()),
+					run: () => attempt(live, live.kernel.infra.reconnect()),
 				}),
 			);
 		}
@@ -352,18 +263,6 @@ export class Commands {
 		const chosen = (key: string) => (key === 'quiet_until' ? this.#live.setting(key) : '');
 		if (quietUntil(chosen, new Date())) out.push(until('end', `${t.now}: ${t.end}`, o.end, () => ''));
 		return out;
-	}
-
-	#opens(page: 'model' | 'mode' | 'theme' | 'language' | 'folder', icon: Entry['icon']): Entry {
-		const title = i18n.t.palette[page];
-		const hint = page === 'theme' || page === 'language' ? {} : { hint: this.#scope };
-		return entry('actions', page, {
-			title,
-			also: `${this.#also(page)} ${i18n.other.palette[page]}`,
-			icon,
-			page,
-			...hint,
-		});
 	}
 
 	#goto(): Entry[] {
@@ -442,136 +341,5 @@ export class Commands {
 	#conversations(): Entry[] {
 		const all = this.titles.list.length > 0 ? this.titles.list : this.#live.sessions.list;
 		return all.filter((s) => s.id !== this.#shell.session).map((s) => this.#session(s));
-	}
-
-	#models(): Entry[] {
-		const { models, setting } = { models: this.#live.models, setting: (k: string) => this.#live.setting(k) };
-		const off = new Set(models.providers.filter((p) => !p.enabled).map((p) => p.id));
-		const s = this.#onScreen;
-		const home = this.#shell.view === 'chat' ? this.#stage.home() : undefined;
-		const model = s?.model || home?.model || setting('model');
-		const provider = s?.provider || home?.provider || setting('provider');
-		return models.list
-			.filter((m) => !off.has(m.provider))
-			.map((m) =>
-				entry('model', `model:${m.provider}/${m.id}`, {
-					title: m.id,
-					also: i18n.t.palette.modelIs(`${m.provider_name} ${m.id}`),
-					within: 'model',
-					icon: Cpu,
-					hint: m.provider_name,
-					current: m.id === model && m.provider === provider,
-					run: () => this.#use({ provider: m.provider, model: m.id }),
-				}),
-			);
-	}
-
-	/** choices are the settings with a few values. */
-	#choices(): Entry[] {
-		const t = i18n.t;
-		const o = i18n.other;
-		const live = this.#live;
-		const modes: Mode[] = ['ask', 'guarded', 'autonomous'];
-		const mode = this.#onScreen?.mode || (this.#shell.view === 'chat' ? this.#stage.home().mode : live.setting('mode'));
-		const themes = ['auto', 'light', 'dark'] as const;
-		const languages: { id: 'auto' | Language; name: string }[] = [
-			{ id: 'auto', name: t.language.auto },
-			{ id: 'en', name: 'English' },
-			{ id: 'ko', name: '한국어' },
-		];
-		return [
-			...modes.map((m) =>
-				entry('mode', `mode:${m}`, {
-					title: t.palette.modeIs(t.modes[m]),
-					also: o.palette.modeIs(o.modes[m]),
-					within: 'mode',
-					icon: Shield,
-					current: m === mode,
-					run: () => this.#use({ mode: m }),
-				}),
-			),
-			...themes.map((name) =>
-				entry('theme', `theme:${name}`, {
-					title: t.palette.themeIs(t.appearance[name]),
-					also: o.palette.themeIs(o.appearance[name]),
-					within: 'theme',
-					icon: SunMoon,
-					current: (live.setting('theme') || 'auto') === name,
-					run: () => void live.set('theme', name),
-				}),
-			),
-			...languages.map(({ id, name }) =>
-				entry('language', `language:${id}`, {
-					title: t.palette.languageIs(name),
-					also: o.palette.languageIs(id === 'auto' ? o.language.auto : name),
-					within: 'language',
-					icon: Languages,
-					current: (live.setting('language') || 'auto') === id,
-					run: () => void live.set('language', id),
-				}),
-			),
-		];
-	}
-
-	#folders(): Entry[] {
-		const on = this.#onScreen?.folder || this.#stage.home().folder;
-		const known = [...new Set([...this.#live.kept.folders, this.#live.setting('folder')])].filter(Boolean);
-		return known.map((path) => this.#folder(path, path === on));
-	}
-
-	#folder(path: string, current = false): Entry {
-		const title = i18n.t.palette.folderIs(shortPath(path));
-		const run = () => this.#use({ folder: path });
-		return entry('folder', `folder:${path}`, { title, within: 'folder', icon: FolderIcon, current, run });
-	}
-
-	/** path offers the folder that is being typed, and those inside it. A run makes no folder to work in. */
-	async #path(words: string): Promise<Entry[]> {
-		if (!/^[~/]/.test(words)) return [];
-		const asked = await this.#live.kernel.exec.folder(words);
-		const above = asked.exists || !asked.parent ? asked : await this.#live.kernel.exec.folder(asked.parent);
-		const rest = asked.exists ? '' : (asked.path.split('/').at(-1) ?? '').toLowerCase();
-		const inside = (above.entries ?? [])
-			.filter((f) => f.name.toLowerCase().startsWith(rest))
-			.map((f) => `${above.display.replace(/\/$/, '')}/${f.name}`);
-		const found = asked.exists && !asked.refused ? [asked.display, ...inside] : inside;
-		return found.slice(0, FOLDERS).map((path) => this.#folder(path));
-	}
-
-	/** use changes the conversation on the screen, the one that begins on the home, or what new ones begin with. */
-	#use(p: { provider?: string; model?: string; mode?: Mode; folder?: string }): void {
-		if (p.folder) this.#live.kept.usedFolder(p.folder);
-		const session = this.#onScreen;
-		if (session) return this.#do(this.#live.sessions.update(session.id, p));
-		const home = this.#stage.home();
-		if (this.#shell.view === 'chat') {
-			if (p.model) void home.useModel(p.provider ?? '', p.model);
-			if (p.mode) void home.useMode(p.mode);
-			if (p.folder) void home.useFolder(p.folder);
-			return;
-		}
-		if (p.model) this.#do(this.#live.models.use({ provider: p.provider ?? '', id: p.model }));
-		if (p.mode) void this.#live.set('mode', p.mode);
-		if (p.folder) void this.#live.set('folder', p.folder);
-	}
-
-	#export(id: string, format: 'md' | 'json'): void {
-		const title = this.#live.sessions.get(id)?.title || i18n.t.sessions.untitled;
-		const name = `${fileName(title)}.${format}`;
-		const saved = this.#live.files.save(id, format, { title: i18n.t.exporting.title, name });
-		this.#do(saved.then((ok) => ok && this.#live.say('exported')));
-	}
-
-	#copy(id: string): void {
-		const text = this.#live.kernel.state.exportSession(id, 'md');
-		this.#do(text.then(copyText).then((ok) => this.#live.say(ok ? 'chat_copied' : 'not_copied')));
-	}
-
-	#also(name: keyof typeof i18n.t.palette.also): string {
-		return `${i18n.t.palette.also[name]} ${i18n.other.palette.also[name]}`;
-	}
-
-	#do(work: Promise<unknown>): void {
-		work.catch((e: unknown) => this.#live.tell(failureOf(e)));
 	}
 }
