@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -126,6 +127,18 @@ func TestForkBombIsHeldAndEnded(t *testing.T) {
 			t.Errorf("got %+v, %v, want it ended for its processes", res, j.Err())
 		}
 		wantGone(t, dir)
+	})
+}
+
+func TestCommandCannotTakeAllTasksOfTheAccount(t *testing.T) {
+	t.Parallel()
+	r, dir, _ := grouped(t, Config{})
+	everyLevel(t, r, func(t *testing.T, level sys.Isolation) {
+		res, err := r.Run(t.Context(), Spec{Argv: []string{"bash", "-c", "ulimit -u"}, Dir: dir, Level: level, MaxProcs: 50})
+		limit, bad := strconv.Atoi(strings.TrimSpace(string(res.Stdout)))
+		if now, _ := tasksNow(); err != nil || bad != nil || limit < 50*tasksEach || limit > now+50*tasksEach+2000 {
+			t.Errorf("got a limit of %q beside %d tasks, %v, %v", res.Stdout, now, err, bad)
+		}
 	})
 }
 

@@ -124,6 +124,8 @@ func startConfined(p plan) (pid int, err error) {
 	if err := limitResources(); err != nil {
 		return 0, err
 	}
+	own := leaveTasks(p.MaxProcs)
+	defer own()
 	onOwnThread(func() {
 		if err = confine(p); err != nil {
 			return
@@ -160,8 +162,7 @@ func onOwnThread(f func()) {
 }
 
 // limitResources sets the limits that the command inherits and the helper can
-// live with. The number of processes is watched instead: RLIMIT_NPROC counts
-// all of the account. RLIMIT_AS would abort Node and Go programs.
+// live with. RLIMIT_AS would abort Node and Go programs.
 func limitResources() error {
 	if err := syscall.Setrlimit(unix.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
 		return fmt.Errorf("forbid core files: %w", err)
@@ -176,6 +177,37 @@ func limitResources() error {
 		return fmt.Errorf("limit open files: %w", err)
 	}
 	return nil
+}
+
+// leaveTasks lets what is started before its return value is called take no more
+// of the account's tasks than there are on the machine now and a group would
+// have. It is the last wall where nothing but the watch holds a command: a fork
+// bomb that outruns it meets this before the account can start nothing more. It
+// is no limit of the command's own, as RLIMIT_NPROC counts all that the account
+// runs, and none for root. The helper goes on without it.
+func leaveTasks(procs int) (undo func()) {
+	var was syscall.Rlimit
+	now, err := tasksNow()
+	if procs <= 0 || err != nil || syscall.Getrlimit(unix.RLIMIT_NPROC, &was) != nil {
+		return func() {}
+	}
+	limit := was
+	limit.Cur = min(was.Cur, uint64(now+procs*tasksEach+helpersTasks)) //nolint:gosec // both are small
+	if syscall.Setrlimit(unix.RLIMIT_NPROC, &limit) != nil {
+		return func() {}
+	}
+	return func() { _ = syscall.Setrlimit(unix.RLIMIT_NPROC, &was) }
+}
+
+// tasksNow is how many processes and threads there are on the machine.
+func tasksNow() (int, error) {
+	raw, err := os.ReadFile("/proc/loadavg") // 0.20 0.18 0.12 1/80 11206
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(raw), "/")
+	all, _, _ := strings.Cut(rest, " ")
+	return strconv.Atoi(all)
 }
 
 // watchTree waits until the tree of pid is gone, and ends it when the command
