@@ -71,6 +71,7 @@ type MemoryView struct {
 	Memory  Memory      `json:"memory"`
 	History []Memory    `json:"history"` // what it replaced, the newest first
 	Session string      `json:"session"` // the title of its conversation; "" without one
+	Quote   string      `json:"quote"`   // the person's own words that it was taken from; "" where they are not known, and for agents
 	UsedIn  []MemoryUse `json:"used_in"` // conversations whose runs it was given to or that looked it up, the newest first, at most 20
 }
 
@@ -117,6 +118,9 @@ func (a *MemoryAPI) Get(ctx context.Context, id string) (MemoryView, error) {
 		v.UsedIn = []MemoryUse{}
 		if a.who.Kind != sys.KindAgent { // what other conversations are called is not an agent's to know
 			if v.UsedIn, err = a.k.memories.UsedIn(ctx, m.ID); err != nil {
+				return v, err
+			}
+			if v.Quote, err = a.k.memories.Quote(ctx, m.ID); err != nil {
 				return v, err
 			}
 		}

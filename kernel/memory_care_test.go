@@ -101,6 +101,9 @@ func TestConversationThatRestsIsLookedThroughOnce(t *testing.T) {
 	if n := sought(t, k); n != 1 {
 		t.Errorf("the model was asked %d times", n)
 	}
+	if v, err := k.Person().Memory.Get(t.Context(), m.ID); err != nil || v.Quote != "invoices go into Bills" {
+		t.Errorf("the words that it was taken from: got %q, %v", v.Quote, err)
+	}
 	costs, err := k.Person().Infra.Costs(t.Context(), kernel.CostQuery{})
 	if err != nil || len(costs.Beside) != 1 || costs.Beside[0].Purpose != "memory" || costs.Beside[0].Calls != 1 || costs.Beside[0].Input == 0 {
 		t.Errorf("got %+v, %v", costs.Beside, err)

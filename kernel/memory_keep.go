@@ -63,6 +63,9 @@ func (k *Kernel) keepFound(tx *store.Tx, u unread, a memory.Answer, labels Label
 		if f.Type == memory.KindFact {
 			n.Key = strings.ToLower(strings.Join(strings.Fields(f.Key), " "))
 		}
+		if !k.secret(f.Said) {
+			n.Quote = strings.TrimSpace(f.Said)
+		}
 		if !ok || k.secret(f.Text) || k.secret(n.Key) {
 			out.Left++
 			continue

@@ -191,6 +191,7 @@ func (c *console) memoryShow() *cobra.Command {
 			line("About:", "무엇에 대해:", m.Key)
 			line("From:", "출처:", c.memorySource(m.Source))
 			line("Conversation:", "대화:", v.Session)
+			line("You said:", "한 말:", v.Quote)
 			line("Said:", "말한 때:", m.SaidAt.Local().Format("2006-01-02 15:04"))
 			line("Used:", "사용:", fmt.Sprint(m.Uses))
 			for _, u := range v.UsedIn {

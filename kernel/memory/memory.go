@@ -50,6 +50,7 @@ const (
 const (
 	MaxText = 8000 // characters of a memory
 	maxKey  = 120  // characters of what a fact is about
+	maxSaid = 300  // characters of the words that a memory was taken from
 )
 
 // Memory is one thing that is remembered.
@@ -91,6 +92,7 @@ type New struct {
 	Labels     store.Labels
 	Importance float64   // 1 if 0
 	SaidAt     time.Time // now if zero
+	Quote      string    // the person's words that it was taken from, if it was
 }
 
 // Memories are all memories of a home.
@@ -236,9 +238,34 @@ func (ms *Memories) insert(tx *store.Tx, n New) (Memory, error) {
 	}
 	m, err := one(tx, "m.id = ?", n.ID)
 	if err == nil {
+		err = quote(tx, n.ID, n.Quote)
+	}
+	if err == nil {
 		tx.OnCommit(func() { ms.put(m) })
 	}
 	return m, err
+}
+
+// quote keeps the words that a memory was taken from.
+func quote(tx *store.Tx, id, words string) error {
+	if words == "" {
+		return nil
+	}
+	_, err := tx.Exec("INSERT OR REPLACE INTO memory_quotes (memory_id, text) VALUES (?, ?)", id, sys.Shorten(words, maxSaid))
+	return err
+}
+
+// Quote returns the person's own words that a memory was taken from, shortened;
+// "" where it was not taken from any, or they are gone with their conversation.
+func (ms *Memories) Quote(ctx context.Context, id string) (words string, err error) {
+	err = ms.store.Read(ctx, func(tx *store.Tx) error {
+		err := tx.QueryRow("SELECT text FROM memory_quotes WHERE memory_id = ?", id).Scan(&words)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	return words, err
 }
 
 // replace makes a memory the history of another.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
@@ -133,7 +134,7 @@ func TestForgottenMemoryIsGoneFromIndexAndDatabase(t *testing.T) {
 	f := setup(t)
 	ctx := context.Background()
 	f.add(t, memory.New{Text: "The old code is QQXOLDQX", Key: "code"})
-	m := f.add(t, memory.New{Text: "The code is QQXNEWQX", Key: "code"})
+	m := f.add(t, memory.New{Text: "The code is QQXNEWQX", Key: "code", Quote: "it is QQXNEWQX now"})
 	err := f.store.Write(ctx, func(tx *store.Tx) error { return f.Used(tx, "run", []string{m.ID}, time.Now()) })
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +149,7 @@ func TestForgottenMemoryIsGoneFromIndexAndDatabase(t *testing.T) {
 	if err != nil || s.Memories+s.Replaced+s.Uses != 0 {
 		t.Errorf("got %+v, %v", s, err)
 	}
-	for _, q := range []string{"SELECT count(*) FROM memories", "SELECT count(*) FROM memory_uses"} {
+	for _, q := range []string{"SELECT count(*) FROM memories", "SELECT count(*) FROM memory_uses", "SELECT count(*) FROM memory_quotes"} {
 		err := f.store.Read(ctx, func(tx *store.Tx) error {
 			var n int
 			if err := tx.QueryRow(q).Scan(&n); err != nil || n != 0 {
@@ -159,6 +160,47 @@ func TestForgottenMemoryIsGoneFromIndexAndDatabase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+func TestQuoteGoesWithItsTextAndItsConversation(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	ctx := context.Background()
+	quote := func(id string) string {
+		t.Helper()
+		q, err := f.Quote(ctx, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return q
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := f.store.CreateSession(ctx, store.Session{Folder: "/tmp"})
+	must(err)
+	a := f.add(t, memory.New{Text: "Invoices go into Bills", Quote: "the invoices go into Bills", Thread: s.ID})
+	b := f.add(t, memory.New{Text: "Receipts go there too", Quote: strings.Repeat("가", 400), Thread: s.ID})
+	if quote(a.ID) != "the invoices go into Bills" || utf8.RuneCountInString(quote(b.ID)) > 301 || quote("none") != "" {
+		t.Errorf("got %q and %q", quote(a.ID), quote(b.ID))
+	}
+	text, pinned := "Invoices go into Paid", true
+	if _, err := f.Update(ctx, b.ID, memory.Patch{Pinned: &pinned}); err != nil || quote(b.ID) == "" {
+		t.Errorf("a pin: got %q, %v", quote(b.ID), err)
+	}
+	if _, err := f.Update(ctx, a.ID, memory.Patch{Text: &text}); err != nil || quote(a.ID) != "" {
+		t.Errorf("another text: got %q, %v", quote(a.ID), err)
+	}
+	must(f.store.Write(ctx, func(tx *store.Tx) error {
+		_, err := tx.Exec("DELETE FROM sessions WHERE id = ?", s.ID)
+		return err
+	}))
+	if m, err := f.Get(ctx, b.ID); err != nil || quote(b.ID) != "" {
+		t.Errorf("without its conversation: got %+v, %q, %v", m, quote(b.ID), err)
 	}
 }
 

@@ -55,7 +55,7 @@ var mergedTables = []string{
 	"sessions", "messages", "runs", "steps", "queued", "mail", "changes", "approvals", "attachments", "attached", "seeds", "audit", "kv", "spend", "counters", "limits",
 	"file_marks", "undo_moves", "undo_commands", "tries", "grants", "file_labels", "ended_labels",
 	"spaces", "space_words", "space_declined", "space_merges", "memories", "memory_uses", "memory_vectors", "embedders", "spend_purposes",
-	"memory_extractions", "memory_calls", "memory_curations",
+	"memory_quotes", "memory_extractions", "memory_calls", "memory_curations",
 }
 
 // Merge adds what from has and this database lacks, and changes nothing that

@@ -107,6 +107,9 @@ func (m *merge) memories() error {
 	if err == nil {
 		err = failed
 	}
+	if err == nil {
+		_, err = m.copy("memory_quotes", "memory_id IN (SELECT value FROM json_each(?1))", "memory_id", string(ids), nil)
+	}
 	if err != nil {
 		return fmt.Errorf("merge memories: %w", err)
 	}

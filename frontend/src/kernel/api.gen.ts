@@ -1964,6 +1964,8 @@ export interface MemoryView {
   history: Memory[];
   /** the title of its conversation; "" without one */
   session: string;
+  /** the person's own words that it was taken from; "" where they are not known, and for agents */
+  quote: string;
   /** conversations whose runs it was given to or that looked it up, the newest first, at most 20 */
   used_in: MemoryUse[];
 }

@@ -39,6 +39,19 @@ const button = (name: string) => screen.getByRole('button', { name });
 const rows = () => within(screen.getByRole('table')).getAllByRole('button');
 const texts = () => rows().map((b) => b.textContent);
 
+describe('what a memory was taken from', () => {
+	it('stands in the person’s own words, until its text is another', async () => {
+		const { show, remembered } = await setup();
+		await show();
+		await fireEvent.click(await row(RECEIPTS));
+		await screen.findByText('“call them date_shop_amount from now on”');
+		await remembered.opened!.edit();
+		remembered.opened!.draft!.text = 'Receipts are named shop_date';
+		await remembered.opened!.save();
+		await waitFor(() => expect(screen.queryByText('You said')).toBeNull());
+	});
+});
+
 describe('the list', () => {
 	it('shows the facts of all spaces, those that are pinned before the newest, with what is known of them', async () => {
 		const { show } = await setup();

@@ -29,6 +29,7 @@ const page: Label = {
 const told = {
 	en: {
 		receipts: 'Receipts are named date_shop_amount',
+		receiptsSaid: 'call them date_shop_amount from now on',
 		receiptsWas: 'Receipts are named shop-date',
 		receiptsFirst: 'Receipts keep the name that the shop gave them',
 		ledger: 'The ledger closes on the last Friday of the month',
@@ -42,6 +43,7 @@ const told = {
 	},
 	ko: {
 		receipts: '영수증 이름은 날짜_가게_금액으로 한다',
+		receiptsSaid: '앞으로 날짜_가게_금액으로 이름 붙여 줘',
 		receiptsWas: '영수증 이름은 가게-날짜로 한다',
 		receiptsFirst: '영수증 이름은 가게가 준 그대로 둔다',
 		ledger: '가계부는 매월 마지막 금요일에 마감한다',
@@ -75,6 +77,7 @@ export function makeMemory(m: Partial<Memory> & { id: string; text: string }): M
 /** memoriesOf is what is remembered on the day of the world, and in which of its runs that was used. */
 export function memoriesOf(w: World, speech: Speech): void {
 	const t = told[speech];
+	w.quotes = { 'm-receipts': t.receiptsSaid };
 	w.memories = [
 		makeMemory({
 			id: 'm-receipts',
@@ -276,7 +279,8 @@ export class FakeMemory {
 						this.#core.world.runs.some((r) => runs.includes(r.run.id) && r.run.session_id === s.id),
 				)
 				.map((s) => ({ session_id: s.id, title: s.title, at: memory.used_at ?? s.updated_at }));
-			return { memory, history: this.#history(id), session, used_in: memory.uses > 0 ? used_in : [] };
+			const quote = this.#core.world.quotes[id] ?? '';
+			return { memory, history: this.#history(id), session, quote, used_in: memory.uses > 0 ? used_in : [] };
 		},
 		'memory.search': (q: MemorySearch): MemoryFound[] => {
 			const words = (q.text ?? '').toLowerCase().split(/\s+/).filter(Boolean);
@@ -320,6 +324,7 @@ export class FakeMemory {
 			if (text !== m.text) {
 				this.#all.push({ ...m, id: `${m.id}-was-${this.#all.length}`, replaced_by: m.id, replaced_at: iso() });
 				Object.assign(m, { source: 'person', labels: undefined });
+				delete this.#core.world.quotes[id];
 			}
 			Object.assign(m, {
 				text,

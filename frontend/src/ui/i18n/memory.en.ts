@@ -48,11 +48,13 @@ export const memory = {
 			since: 'Since',
 			space: 'Space',
 			about: 'About',
+			said: 'You said',
 			source: 'Source',
 			used: 'Used',
 		},
 		usedTimes: (times: number, last: string) =>
 			times === 0 ? 'Not yet' : `${n(times, 'time', 'times')}${last ? `, last ${last}` : ''}`,
+		quote: (words: string) => `“${words}”`,
 		gone: 'A conversation that is gone',
 		untitled: 'A conversation without a name',
 		pin: 'Pin',

@@ -49,6 +49,8 @@ export interface World {
 	merged: Merged[];
 	/** uses are the memories that runs were given or looked up, by run. */
 	uses: Record<string, string[]>;
+	/** quotes are the person's words that memories were taken from, by memory. */
+	quotes: Record<string, string>;
 	/** notes are the texts of the vault, by their paths. */
 	notes: Record<string, string>;
 	providers: Provider[];
@@ -83,6 +85,7 @@ export function makeWorld(speech: Speech, first: boolean): World {
 		proposals: [],
 		merged: [],
 		uses: {},
+		quotes: {},
 		notes: first ? {} : notesOf(speech),
 		providers: [],
 		models: [],
