@@ -159,7 +159,7 @@ func (a *KnowledgeAPI) Find(ctx context.Context, name string, k int) ([]VaultHit
 	})
 }
 
-// Backlinks returns the places that link to a note.
+// Backlinks returns the places that link to a note, which is named as [KnowledgeAPI.Read] names it.
 func (a *KnowledgeAPI) Backlinks(ctx context.Context, name string) ([]VaultBacklink, error) {
 	return guard(ctx, a.caller, a.looking("knowledge.backlinks"), func(ctx context.Context) ([]VaultBacklink, error) {
 		return a.k.vault().Backlinks(ctx, name)

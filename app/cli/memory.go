@@ -149,7 +149,9 @@ func (c *console) searchBatch(ctx context.Context, l *link, path string) error {
 			id, ok := spaces[q.Space]
 			if !ok {
 				if id, err = c.spaceID(ctx, l, q.Space); err != nil {
-					return fmt.Errorf("line %d: %w", from+i+1, err)
+					e := sys.AsError(err)
+					what, help := e.In(c.lang == korean)
+					return c.fail(e.Code, fmt.Sprintf(c.t("Line %d: %s", "%d번째 줄: %s"), from+i+1, what), help)
 				}
 				spaces[q.Space] = id
 			}

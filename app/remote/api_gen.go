@@ -473,7 +473,7 @@ type KnowledgeAPI interface {
 	// Find returns notes by their names, as one is typed: 초성 and letters in order
 	// too.
 	Find(ctx context.Context, name string, k int) ([]kernel.VaultHit, error)
-	// Backlinks returns the places that link to a note.
+	// Backlinks returns the places that link to a note, which is named as [KnowledgeAPI.Read] names it.
 	Backlinks(ctx context.Context, name string) ([]kernel.VaultBacklink, error)
 	// Unlinked returns places in other notes that name a note without linking to it,
 	// at most 100.

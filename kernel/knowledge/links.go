@@ -25,7 +25,7 @@ func (v *Vault) Backlinks(ctx context.Context, name string) ([]Backlink, error) 
 	f := v.ix.files[name]
 	if f == nil {
 		v.mu.RUnlock()
-		p, err := v.known(name)
+		p, err := v.named(name)
 		if err != nil {
 			return nil, err
 		}
@@ -61,6 +61,21 @@ func (v *Vault) known(name string) (string, error) {
 		return p + ".md", nil
 	}
 	return "", errNoNote(p)
+}
+
+// named returns the path of a file by its path, or by a name that a link would
+// find it by.
+func (v *Vault) named(name string) (string, error) {
+	p, err := v.known(name)
+	if err == nil {
+		return p, nil
+	}
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	if to := v.ix.resolve("", &Link{Target: name, key: keyOf(name)}); to != nil {
+		return to.path, nil
+	}
+	return "", err
 }
 
 // backlinks groups all links of one name by where they lead, and keeps the answer

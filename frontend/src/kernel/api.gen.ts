@@ -4632,7 +4632,7 @@ export interface KnowledgeAPI {
    * too.
    */
   find(name: string, k: number): Promise<VaultHit[]>;
-  /** Backlinks returns the places that link to a note. */
+  /** Backlinks returns the places that link to a note, which is named as [KnowledgeAPI.Read] names it. */
   backlinks(name: string): Promise<VaultBacklink[]>;
   /**
    * Unlinked returns places in other notes that name a note without linking to it,
