@@ -171,6 +171,10 @@ func TestMergeAndUnmergeOfSpacesRestoreExactly(t *testing.T) {
 	k.Ask("The oak and its leaves")
 	k.Ask("Another thing", func(m *kernel.Submit) { m.Space = &a.ID })
 	k.Ask("The elm and its leaves")
+	walnut := k.Ask("Walnuts and hazelnuts")
+	if _, err := k.Person().Space.Move(t.Context(), []string{walnut.SessionID}, a.ID); err != nil { // Old learns from it
+		t.Fatal(err)
+	}
 	remember(t, k, kernel.MemoryInput{Text: "Its height is 20 m", Key: "height", Space: a.ID})
 	remember(t, k, kernel.MemoryInput{Text: "Its height is 21 m", Key: "height", Space: a.ID})
 	remember(t, k, kernel.MemoryInput{Text: "Its height is 30 m", Key: "height", Space: b.ID})
@@ -181,20 +185,23 @@ func TestMergeAndUnmergeOfSpacesRestoreExactly(t *testing.T) {
 	}
 	before := allOf(t, k)
 	preview, err := k.Person().Space.MergePreview(t.Context(), "Old", "New")
-	if err != nil || preview.Sessions != 2 || preview.Memories != 3 || preview.Under != 1 {
+	if err != nil || preview.Sessions != 3 || preview.Memories != 3 || preview.Under != 1 {
 		t.Errorf("got %+v, %v", preview, err)
 	}
 	if diff := cmp.Diff(before, allOf(t, k)); diff != "" {
 		t.Errorf("a preview changed something (-before +after):\n%s", diff)
 	}
 	m, err := k.Person().Space.Merge(t.Context(), "Old", "New")
-	if err != nil || m.Sessions != 2 || m.Memories != 3 || m.Under != 1 {
+	if err != nil || m.Sessions != 3 || m.Memories != 3 || m.Under != 1 {
 		t.Fatalf("got %+v, %v", m, err)
 	}
 	if said := k.Ask("Is the oak old?"); said.SpaceID != b.ID {
 		t.Errorf("got %q after the merge, want the words to count for the other", said.SpaceTag)
 	} else if _, err := k.Person().State.DeleteSession(t.Context(), said.SessionID); err != nil {
 		t.Fatal(err)
+	}
+	if d, err := k.Person().Space.Detect(t.Context(), "Where do walnuts grow?", ""); err != nil || d.Space != b.ID {
+		t.Errorf("what was learned: got %+v, %v, want it to count for the other", d, err)
 	}
 	if found, err := k.Person().Memory.Search(t.Context(), kernel.MemorySearch{Text: "squirrels height", Space: b.ID}); err != nil || len(found) != 2 {
 		t.Errorf("got %d memories, %v, want the one that moved and the one that holds", len(found), err)
@@ -344,6 +351,11 @@ func allOf(t *testing.T, k *kerneltest.Kernel) map[string]any {
 	for _, s := range spaces {
 		s.UpdatedAt, s.UsedAt = time.Time{}, time.Time{}
 		out["space "+s.Name] = s
+		v, err := k.Person().Space.Get(t.Context(), s.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out["learned "+s.Name] = v.Learned
 	}
 	sessions, err := k.Person().State.Sessions(t.Context(), kernel.SessionQuery{})
 	if err != nil {

@@ -92,6 +92,51 @@ describe('the notes', () => {
 		await page.locator('.kn-link', { hasText: 'Zero-knowledge' }).click();
 		await page.locator('main h1', { hasText: 'Zero-knowledge proofs' }).waitFor();
 		await page.locator('.toast', { hasText: 'was not there' }).waitFor();
+		await page.keyboard.press('Control+KeyK'); // what is said can be read and pressed over a dialog too
+		await page.locator('dialog .toast').getByRole('button', { name: 'Dismiss' }).click();
+		assert.equal(await page.locator('.toast').count(), 0);
+		assert.ok(await page.getByRole('combobox').isVisible());
+		assert.deepEqual(errors, []);
+	});
+
+	it('are written in at once, however they were opened', async () => {
+		const typed = async (words) => {
+			await page.locator('.cm-content:focus').waitFor();
+			await page.keyboard.type(words);
+			await says('Saved');
+			assert.match(await text().innerText(), new RegExp(`${words}\\s*$`));
+		};
+		await page.getByRole('button', { name: 'New note' }).first().click();
+		await page.keyboard.type('Ferry to Udo');
+		await page.keyboard.press('Enter');
+		await page.locator('main h1', { hasText: 'Ferry to Udo' }).waitFor();
+		await typed('It leaves at half past five.');
+		await journal();
+		await typed('Rain all day.');
+		await page.keyboard.press('Control+KeyO');
+		await page.keyboard.type('Ferry');
+		await page.getByRole('option', { name: /Ferry to Udo/ }).waitFor();
+		await page.keyboard.press('Enter');
+		await page.locator('main h1', { hasText: 'Ferry to Udo' }).waitFor();
+		await page.locator('.cm-content:focus').waitFor();
+		assert.deepEqual(errors, []);
+	});
+
+	it('say in the question why a name will not do, and keep what was typed', async () => {
+		await page.getByRole('button', { name: 'New note' }).first().click();
+		const dialog = page.getByRole('dialog', { name: 'New note' });
+		const name = dialog.getByLabel('Name');
+		await name.fill('Broken head');
+		await dialog.getByLabel('Folder').fill('');
+		await page.keyboard.press('Enter');
+		await dialog.getByText('is there already').waitFor();
+		assert.equal(await name.getAttribute('aria-invalid'), 'true');
+		assert.equal(await name.inputValue(), 'Broken head');
+		await name.fill('Another head');
+		assert.equal(await name.getAttribute('aria-invalid'), null);
+		await page.keyboard.press('Enter');
+		await dialog.waitFor({ state: 'hidden' });
+		assert.equal(await title(), 'Another head');
 		assert.deepEqual(errors, []);
 	});
 
@@ -111,6 +156,7 @@ describe('the notes', () => {
 		await page.getByRole('combobox').fill('jeju');
 		await page.getByRole('option', { name: /Jeju photos/ }).click();
 		await page.locator('main h1', { hasText: 'Jeju photos' }).waitFor();
+		await page.locator('.cm-content:focus').waitFor();
 		await page.keyboard.press('Control+KeyF');
 		await page.keyboard.type('block writers');
 		await page.locator('#pane-list mark').waitFor();

@@ -62,11 +62,11 @@ func checkName(p string) error {
 	for part := range strings.SplitSeq(p, "/") {
 		switch bad := strings.IndexFunc(part, func(r rune) bool { return r < ' ' || r == 0x7f || strings.ContainsRune(`<>:"|?*#^[]`, r) }); {
 		case bad >= 0:
-			return errName(part, sys.Say("it holds %q", part[bad:bad+1]))
+			return errName(stem(part), sys.Say("it holds %q", part[bad:bad+1]))
 		case strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") || strings.HasSuffix(stem(part), " ") || strings.HasPrefix(part, " "):
-			return errName(part, sys.Say("a space or a dot stands at its edge"))
+			return errName(stem(part), sys.Say("a space or a dot stands at its edge"))
 		case isDevice(part):
-			return errName(part, sys.Say("Windows keeps it for a device"))
+			return errName(stem(part), sys.Say("Windows keeps it for a device"))
 		}
 	}
 	return nil

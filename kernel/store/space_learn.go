@@ -16,8 +16,8 @@ const (
 
 // SpaceWord is a word that corrections taught a space.
 type SpaceWord struct {
-	Word   string
-	Weight float64
+	Word   string  `json:"word"`
+	Weight float64 `json:"weight"`
 }
 
 // TeachSpace has words count for a space, or, where more is below 0, less than

@@ -21,6 +21,7 @@ type SpaceMerge struct {
 	Memories []MovedMemory
 	Words    []string // that the target got
 	Paths    []string
+	Learned  []SpaceWord // of what corrections taught the source, by how much it counts more for the target
 }
 
 // MovedSession is a conversation that a merge moved.
@@ -35,10 +36,12 @@ type movedJSON struct {
 	Memories []MovedMemory  `json:"memories"`
 	Words    []string       `json:"words"`
 	Paths    []string       `json:"paths"`
+	Learned  []SpaceWord    `json:"learned,omitempty"`
 }
 
 // MergeSpaces moves all conversations and memories of a space into another,
-// which gets its words and paths too, and archives it.
+// which gets its words and paths too, and what corrections taught it, and archives
+// it.
 func (s *Store) MergeSpaces(tx *Tx, source, target string) (m SpaceMerge, err error) {
 	from, err := s.Space(tx, source)
 	if err != nil {
@@ -76,17 +79,45 @@ func (s *Store) MergeSpaces(tx *Tx, source, target string) (m SpaceMerge, err er
 	if err := s.SaveSpace(tx, &into); err != nil {
 		return m, err
 	}
+	if m.Learned, err = s.passOn(tx, source, target); err != nil {
+		return m, err
+	}
 	at := m.At
 	from.ArchivedAt = &at
 	if err := s.SaveSpace(tx, &from); err != nil {
 		return m, err
 	}
-	raw, err := json.Marshal(movedJSON{m.Sessions, m.Memories, m.Words, m.Paths})
+	raw, err := json.Marshal(movedJSON{m.Sessions, m.Memories, m.Words, m.Paths, m.Learned})
 	if err != nil {
 		return m, err
 	}
 	_, err = tx.Exec("INSERT INTO space_merges (id, source, target, at, moved_json) VALUES (?, ?, ?, ?, ?)", m.ID, source, target, Millis(m.At), string(raw))
 	return m, err
+}
+
+// passOn has what corrections taught one space count for another too. It keeps
+// more words than a space learns otherwise: the next lesson forgets the least.
+func (s *Store) passOn(tx *Tx, source, target string) (more []SpaceWord, err error) {
+	all, err := s.SpaceWords(tx)
+	if err != nil {
+		return nil, err
+	}
+	has := map[string]float64{}
+	for _, w := range all[target] {
+		has[w.Word] = w.Weight
+	}
+	for _, w := range all[source] {
+		by := min(w.Weight, maxWeight-has[w.Word])
+		if by <= 0 {
+			continue
+		}
+		more = append(more, SpaceWord{w.Word, by})
+		_, err := tx.Exec("INSERT INTO space_words (space, word, weight) VALUES (?, ?, ?) ON CONFLICT (space, word) DO UPDATE SET weight = weight + excluded.weight", target, w.Word, by)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return more, nil
 }
 
 func latest(a, b time.Time) time.Time {
@@ -113,7 +144,7 @@ func (s *Store) OpenMerge(tx *Tx, id string) (SpaceMerge, bool, error) {
 	if err := json.Unmarshal([]byte(raw), &moved); err != nil {
 		return m, false, fmt.Errorf("read what the merge %s moved: %w", m.ID, err)
 	}
-	m.At, m.Sessions, m.Memories, m.Words, m.Paths = FromMillis(at), moved.Sessions, moved.Memories, moved.Words, moved.Paths
+	m.At, m.Sessions, m.Memories, m.Words, m.Paths, m.Learned = FromMillis(at), moved.Sessions, moved.Memories, moved.Words, moved.Paths, moved.Learned
 	return m, true, nil
 }
 
@@ -159,6 +190,11 @@ func (s *Store) UnmergeSpaces(tx *Tx, m SpaceMerge) (back []string, err error) {
 	into.Words, into.Paths = without(into.Words, m.Words), without(into.Paths, m.Paths)
 	if err := s.SaveSpace(tx, &into); err != nil {
 		return nil, err
+	}
+	for _, w := range m.Learned {
+		if err := s.TeachSpace(tx, m.Target, []string{w.Word}, -w.Weight); err != nil {
+			return nil, err
+		}
 	}
 	from.ArchivedAt = nil
 	if err := s.SaveSpace(tx, &from); err != nil {

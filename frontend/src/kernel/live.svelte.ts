@@ -29,6 +29,9 @@ export interface Offer {
 	run: () => void;
 }
 
+/** How long something that needs no answer is shown, in milliseconds. */
+const PASSING = 8000;
+
 /**
  * Live mirrors what the kernel says: status, settings, conversations, requests and models.
  * It follows the events from before it asks for the lists, so nothing falls between the two.
@@ -144,12 +147,12 @@ export class Live {
 
 	/** say shows a sentence of the dictionary in passing. */
 	say(key: string): void {
-		this.#push({ key });
+		this.#pass({ key });
 	}
 
 	/** note shows what came of something, in the words of the page. */
 	note(text: string): void {
-		this.#push({ text });
+		this.#pass({ text });
 	}
 
 	/** offer shows something that can be done for so many milliseconds; onover is called when nobody did it. */
@@ -165,6 +168,12 @@ export class Live {
 			this.dismiss(id);
 			if (!taken) onover?.();
 		}, ms);
+	}
+
+	/** pass shows what needs no answer, for a while. */
+	#pass(n: Omit<Notice, 'id'>): void {
+		const id = this.#push(n);
+		setTimeout(() => this.dismiss(id), PASSING);
 	}
 
 	dismiss(id: number): void {

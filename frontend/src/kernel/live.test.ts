@@ -129,3 +129,18 @@ it('reads everything again after a restore', async () => {
 	await vi.waitFor(() => expect(live.status?.version).toBe('10'));
 	expect(live.notices).toEqual([]);
 });
+
+it('takes away what needs no answer after a while, and keeps what failed', async () => {
+	const { live } = await setup();
+	vi.useFakeTimers();
+	try {
+		live.note('It is back.');
+		live.say('exported');
+		live.tell({ code: 'internal', message: 'It could not be done.' });
+		expect(live.notices).toHaveLength(3);
+		vi.advanceTimersByTime(60_000);
+		expect(live.notices.map((n) => n.told?.message)).toEqual(['It could not be done.']);
+	} finally {
+		vi.useRealTimers();
+	}
+});

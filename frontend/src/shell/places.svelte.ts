@@ -256,11 +256,14 @@ export class Places {
 	}
 
 	search(): void {
-		const { shell } = this;
+		const { on, shell } = this;
 		const notes = shell.view === 'knowledge';
+		const list = () => (notes ? on.notes : on.sessions);
 		if (!notes) shell.view = 'chat';
 		if (!shell.pane) shell.togglePane();
-		setTimeout(() => void (notes ? this.on.notes : this.on.sessions)?.focusSearch());
+		// What is typed right after the key is for the field already.
+		if (list()) void list()!.focusSearch();
+		else void tick().then(() => list()?.focusSearch());
 	}
 
 	/** toCard goes to the request that waits in a conversation. */
@@ -328,12 +331,16 @@ export class Places {
 	async openNote(path?: string): Promise<void> {
 		if (!path) return void (this.vault.asked = { what: 'create' });
 		await this.vault.begin();
-		if (await this.vault.show(path)) this.shell.knowledge();
+		if (!(await this.vault.show(path))) return;
+		this.shell.knowledge();
+		this.vault.write();
 	}
 
 	async openJournal(): Promise<void> {
 		await this.vault.begin();
-		if (await this.vault.today()) this.shell.knowledge();
+		if (!(await this.vault.today())) return;
+		this.shell.knowledge();
+		this.vault.write();
 	}
 
 	/** split puts a second note beside the one that is open, or closes the side with the focus. */

@@ -107,13 +107,11 @@ export class Changes {
 		});
 	}
 
-	/** makeFolder makes a folder, and opens it in the tree. */
-	makeFolder(path: string): Promise<boolean> {
-		return this.#vault.attempt(async () => {
-			const made = await this.#kernel.makeFolder(path);
-			this.#vault.reveal(`${made}/`);
-			await this.#vault.load();
-		});
+	/** makeFolder makes a folder, and opens it in the tree. It throws what the kernel says. */
+	async makeFolder(path: string): Promise<void> {
+		const made = await this.#kernel.makeFolder(path);
+		this.#vault.reveal(`${made}/`);
+		await this.#vault.load();
 	}
 
 	/** bringBack gives the open note the text that it had in a version. For a while that can be taken back. */

@@ -138,10 +138,10 @@ export class Editor {
 		return true;
 	}
 
-	/** goTo brings a line onto the screen, from 1. */
+	/** goTo brings a line onto the screen, from 1; one behind the last is the end of the text. */
 	goTo(line: number): void {
-		const doc = this.#view.state.doc;
-		const at = doc.line(Math.max(1, Math.min(line, doc.lines))).from;
+		const { doc } = this.#view.state;
+		const at = line > doc.lines ? doc.length : doc.line(Math.max(1, line)).from;
 		this.#view.dispatch({
 			selection: { anchor: at },
 			effects: EditorView.scrollIntoView(at, { y: 'start', yMargin: 24 }),

@@ -53,7 +53,22 @@ export const theme = EditorView.theme({
 		color: 'var(--muted)',
 	},
 	'.kn-fold button:hover': { background: 'var(--hover)' },
-	'.kn-box': { width: '15px', height: '15px', margin: '0 2px', verticalAlign: '-2px', accentColor: 'var(--accent)' },
+	// Drawn here: WebKitGTK fills an empty one with white on dark too.
+	'.kn-box': {
+		appearance: 'none',
+		width: '15px',
+		height: '15px',
+		margin: '0 2px',
+		verticalAlign: '-2px',
+		border: '1px solid var(--control)',
+		borderRadius: '4px',
+		background: 'var(--bg) center / 11px no-repeat',
+	},
+	'.kn-box:checked': {
+		borderColor: 'var(--accent)',
+		backgroundColor: 'var(--accent)',
+		backgroundImage: `url("data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 12 12'%3E%3Cpath d='M2.5 6.5 5 9l4.5-5.5' fill='none' stroke='%23fff' stroke-width='1.8'/%3E%3C/svg%3E")`,
+	},
 	// Inline, as the editor puts marks of no width beside it, each of which would take a line beside a block.
 	'.kn-embed': {
 		display: 'inline-block',

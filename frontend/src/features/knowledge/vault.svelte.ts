@@ -12,6 +12,8 @@ import { Sides } from './sides.svelte';
 const OPEN = 'vault.open';
 /** How many paths an event may name so that these alone are read. */
 const FEW = 50;
+/** The line behind the last one, where one goes on writing. */
+const END = Infinity;
 
 /** Asked is what is asked or shown over the notes: about all of them, about the open one, or about a line of the tree. */
 export type Asked =
@@ -244,19 +246,31 @@ export class Vault {
 		await Promise.all(this.sides.notes.map((n) => n.save()));
 	}
 
+	/** make makes a note and opens it at its end. It throws what the kernel says where one of that name is there already. */
+	async make(folder: string, name: string, beside = false): Promise<void> {
+		const path = joined(folder, name);
+		await this.live.kernel.knowledge.write({ path, text: `# ${nameOf(path)}\n\n`, base: '' });
+		await this.load();
+		await this.show(path, END, beside);
+	}
+
 	/** create makes a note; one that is there already is opened. It reports whether it is open. */
 	async create(folder: string, name: string, beside = false): Promise<boolean> {
-		const path = joined(folder, name);
-		if (path === '.md') return false;
+		if (joined(folder, name) === '.md') return false;
 		return this.attempt(async () => {
 			try {
-				await this.live.kernel.knowledge.write({ path, text: `# ${nameOf(path)}\n\n`, base: '' });
+				await this.make(folder, name, beside);
 			} catch (e) {
 				if (failureOf(e).code !== 'conflict') throw e;
+				await this.load();
+				await this.show(joined(folder, name), undefined, beside);
 			}
-			await this.load();
-			await this.show(path, undefined, beside);
 		});
+	}
+
+	/** write gives the text of the note that is worked on the focus. */
+	write(): void {
+		this.sides.wanted = true;
 	}
 
 	/** today opens the journal of the day, which is made where it is missing. */
@@ -264,7 +278,7 @@ export class Vault {
 		return this.attempt(async () => {
 			const c = await this.live.kernel.knowledge.journal('', '');
 			await this.load();
-			await this.show(c.path);
+			await this.show(c.path, END);
 		});
 	}
 
