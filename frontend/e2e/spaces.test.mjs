@@ -74,7 +74,7 @@ describe('spaces on the scripted kernel', () => {
 		assert.equal(await page.locator('main .view-head .tag').innerText(), '[🏝️ Jeju]');
 		await chip(page, 'Jeju').click();
 		await item(page, /Home/).click();
-		await page.getByText('Moved to 🧾 Home. Such words speak for it from now on.').waitFor();
+		await page.getByText('Moved to 🧾 Home. Conversations with such words begin there from now on.').waitFor();
 		await page.locator('main .view-head .tag', { hasText: '[🧾 Home]' }).waitFor();
 	});
 

@@ -31,7 +31,7 @@ export const spaces = {
 			topic: 'By what its conversations are about',
 			none: 'Nothing spoke for another space',
 		},
-		moved: (name: string) => `Moved to ${name}. Such words speak for it from now on.`,
+		moved: (name: string) => `Moved to ${name}. Conversations with such words begin there from now on.`,
 		move: 'Move to a space',
 		moveTitle: 'Move this conversation',
 		moveWhy: (title: string) =>
