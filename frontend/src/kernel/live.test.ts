@@ -2,6 +2,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import { makeKernel } from './api.gen';
 import { FakeTransport } from './fake/transport';
 import { Live } from './live.svelte';
+import { failureOf } from './transport';
 
 const stops: (() => void)[] = [];
 afterEach(() => stops.splice(0).forEach((stop) => stop()));
@@ -136,7 +137,7 @@ it('takes away what needs no answer after a while, and keeps what failed', async
 	try {
 		live.note('It is back.');
 		live.say('exported');
-		live.tell({ code: 'internal', message: 'It could not be done.' });
+		live.tell(failureOf('{"code":"internal","message":"It could not be done."}'));
 		expect(live.notices).toHaveLength(3);
 		vi.advanceTimersByTime(60_000);
 		expect(live.notices.map((n) => n.told?.message)).toEqual(['It could not be done.']);
