@@ -144,14 +144,16 @@ func LoginEnv(ctx context.Context) ([]string, error) {
 	case err = <-ended:
 	case <-ctx.Done():
 		// What its start files run may hold a lock that only they can clear
-		// away (pyenv's does): they are told first.
+		// away (pyenv's does): they are told first, and ended if they stay. They may
+		// outlive the shell, so it is the group that is waited for.
 		hangUp(cmd.Process.Pid)
-		select {
-		case <-ended:
-		case <-time.After(time.Second):
-			killGroup(cmd.Process.Pid)
-			<-ended
+		for end := time.Now().Add(time.Second); groupLives(cmd.Process.Pid); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(end) {
+				killGroup(cmd.Process.Pid)
+				break
+			}
 		}
+		<-ended
 		err = context.Cause(ctx)
 	}
 	parts := strings.Split(stdout.String(), mark)

@@ -36,8 +36,15 @@ func ownSession(cmd *exec.Cmd) {
 }
 
 // hangUp tells a group that its terminal is gone: an interactive shell, which
-// ignores SIGTERM, ends by it.
-func hangUp(pid int) { unix.Kill(-pid, unix.SIGHUP) }
+// ignores SIGTERM, ends by it. Where SIGHUP is ignored, as under nohup, what such
+// a shell runs ends by SIGTERM.
+func hangUp(pid int) {
+	unix.Kill(-pid, unix.SIGHUP)
+	unix.Kill(-pid, unix.SIGTERM)
+}
+
+// groupLives reports whether a group has a process that has not been waited for.
+func groupLives(pid int) bool { return unix.Kill(-pid, 0) == nil }
 
 func killGroup(pid int) { unix.Kill(-pid, unix.SIGKILL) }
 

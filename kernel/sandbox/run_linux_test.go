@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -434,5 +435,52 @@ func TestManyCommandsAtOnce(t *testing.T) {
 	wait.Wait()
 	if left, _ := filepath.Glob("/proc/self/fd/*"); len(left) > 200 {
 		t.Errorf("%d files are open", len(left))
+	}
+}
+
+func TestWhatStartFilesRunEndsWithALoginShellThatHangs(t *testing.T) {
+	dir := t.TempDir()
+	lock, pids, shell := filepath.Join(dir, "lock"), filepath.Join(dir, "pids"), filepath.Join(dir, "shell")
+	// One clears its lock away when it is told to end, and hears of no terminal, as under nohup; one hears nothing.
+	write(t, shell, fmt.Sprintf(`#!/bin/bash
+trap '' HUP
+bash -c 'trap "rm -f %[1]s" EXIT; touch %[1]s; echo $$ >> %[2]s; while :; do sleep 0.05; done' &
+bash -c 'trap "" TERM; echo $$ >> %[2]s; while :; do sleep 0.05; done' &
+wait
+`, lock, pids))
+	if err := os.Chmod(shell, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SHELL", shell)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		for {
+			if raw, _ := os.ReadFile(pids); bytes.Count(raw, []byte("\n")) == 2 {
+				return
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}()
+	if _, err := LoginEnv(ctx); sys.CodeOf(err) != sys.CodeUnavailable {
+		t.Errorf("got error %v, want code unavailable", err)
+	}
+	raw, err := os.ReadFile(pids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range strings.Fields(string(raw)) {
+		n, err := strconv.Atoi(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(5 * time.Second); alive(n); time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("process %d is still there", n)
+			}
+		}
+	}
+	if _, err := os.Stat(lock); err == nil {
+		t.Error("the lock is still there")
 	}
 }
