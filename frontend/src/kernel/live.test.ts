@@ -1,5 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { makeKernel } from './api.gen';
+import { makeSession } from './fake/data';
 import { FakeTransport } from './fake/transport';
 import { Live } from './live.svelte';
 import { failureOf } from './transport';
@@ -144,4 +145,18 @@ it('takes away what needs no answer after a while, and keeps what failed', async
 	} finally {
 		vi.useRealTimers();
 	}
+});
+
+it('reads on behind the last page, whatever happens to an older conversation meanwhile', async () => {
+	const { fake, live } = await setup();
+	const day = (n: number) => new Date(Date.UTC(2026, 0, 1) - n * 86_400_000).toISOString();
+	for (let n = 0; n < 120; n++) fake.world.sessions.push(makeSession({ id: `s-far-${n}`, title: '', updated_at: day(n) }));
+	await live.sessions.load();
+	expect(live.sessions.list).toHaveLength(50);
+	live.sessions.put(makeSession({ id: 's-far-119', title: 'Renamed', updated_at: day(119) }));
+	expect(live.sessions.list).toHaveLength(50);
+	await live.sessions.older();
+	expect(live.sessions.list).toHaveLength(100);
+	live.sessions.put(makeSession({ id: 's-far-119', title: '', updated_at: new Date().toISOString() }));
+	expect(live.sessions.list.some((s) => s.id === 's-far-119')).toBe(true);
 });

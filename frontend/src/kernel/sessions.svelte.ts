@@ -148,11 +148,17 @@ export class Sessions {
 
 	put(s: Session): void {
 		const without = (list: Session[]) => list.filter((o) => o.id !== s.id);
-		this.list = s.archived ? without(this.list) : [...without(this.list), s].sort(order);
+		// One that lies behind what was read so far comes with its page: the next page begins behind the last one.
+		const within = (list: Session[], more: boolean) => {
+			const last = list.at(-1);
+			const behind = more && last !== undefined && last.id !== s.id && order(last, s) < 0;
+			return behind ? without(list) : [...without(list), s].sort(order);
+		};
+		this.list = s.archived ? without(this.list) : within(this.list, this.more);
 		this.archived = s.archived ? [...without(this.archived), s].sort(order) : without(this.archived);
 		if (this.inSpace) {
 			const here = !s.archived && s.space === this.space;
-			this.inSpace = here ? [...without(this.inSpace), s].sort(order) : without(this.inSpace);
+			this.inSpace = here ? within(this.inSpace, this.moreInSpace) : without(this.inSpace);
 		}
 		if (this.found) this.found = this.found.map((o) => (o.id === s.id ? { ...s, snippet: o.snippet } : o));
 	}
