@@ -150,7 +150,8 @@ it('takes away what needs no answer after a while, and keeps what failed', async
 it('reads on behind the last page, whatever happens to an older conversation meanwhile', async () => {
 	const { fake, live } = await setup();
 	const day = (n: number) => new Date(Date.UTC(2026, 0, 1) - n * 86_400_000).toISOString();
-	for (let n = 0; n < 120; n++) fake.world.sessions.push(makeSession({ id: `s-far-${n}`, title: '', updated_at: day(n) }));
+	for (let n = 0; n < 120; n++)
+		fake.world.sessions.push(makeSession({ id: `s-far-${n}`, title: '', updated_at: day(n) }));
 	await live.sessions.load();
 	expect(live.sessions.list).toHaveLength(50);
 	live.sessions.put(makeSession({ id: 's-far-119', title: 'Renamed', updated_at: day(119) }));
