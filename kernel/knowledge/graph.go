@@ -51,7 +51,7 @@ func (v *Vault) Graph(ctx context.Context, q GraphQuery) (Graph, error) {
 	}
 	middle := ""
 	if q.Path != "" {
-		p, err := v.named(q.Path)
+		p, err := v.named(ctx, q.Path)
 		if err != nil {
 			return Graph{}, err
 		}

@@ -25,7 +25,7 @@ func (v *Vault) Backlinks(ctx context.Context, name string) ([]Backlink, error) 
 	f := v.ix.files[name]
 	if f == nil {
 		v.mu.RUnlock()
-		p, err := v.named(name)
+		p, err := v.named(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -65,17 +65,14 @@ func (v *Vault) known(name string) (string, error) {
 
 // named returns the path of a file by its path, or by a name that a link would
 // find it by.
-func (v *Vault) named(name string) (string, error) {
+func (v *Vault) named(ctx context.Context, name string) (string, error) {
 	p, err := v.known(name)
-	if err == nil {
-		return p, nil
+	if err != nil {
+		if to, rerr := v.Resolve(ctx, "", name); rerr == nil {
+			return to, nil
+		}
 	}
-	v.mu.RLock()
-	defer v.mu.RUnlock()
-	if to := v.ix.resolve("", &Link{Target: name, key: keyOf(name)}); to != nil {
-		return to.path, nil
-	}
-	return "", err
+	return p, err
 }
 
 // backlinks groups all links of one name by where they lead, and keeps the answer

@@ -19,7 +19,7 @@ func (v *Vault) Unlinked(ctx context.Context, name string) ([]Backlink, error) {
 	if err := v.ready(ctx); err != nil {
 		return nil, err
 	}
-	p, err := v.named(name)
+	p, err := v.named(ctx, name)
 	if err != nil {
 		return nil, err
 	}

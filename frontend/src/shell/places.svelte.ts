@@ -338,9 +338,7 @@ export class Places {
 
 	async openJournal(): Promise<void> {
 		await this.vault.begin();
-		if (!(await this.vault.today())) return;
-		this.shell.knowledge();
-		this.vault.write();
+		if (await this.vault.today()) this.shell.knowledge();
 	}
 
 	/** split puts a second note beside the one that is open, or closes the side with the focus. */

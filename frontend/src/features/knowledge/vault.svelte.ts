@@ -273,12 +273,13 @@ export class Vault {
 		this.sides.wanted = true;
 	}
 
-	/** today opens the journal of the day, which is made where it is missing. */
+	/** today opens the journal of the day to be written in; it is made where it is missing. */
 	today(): Promise<boolean> {
 		return this.attempt(async () => {
 			const c = await this.live.kernel.knowledge.journal('', '');
 			await this.load();
 			await this.show(c.path, END);
+			this.write();
 		});
 	}
 
