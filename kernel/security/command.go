@@ -58,6 +58,13 @@ type Verdict struct {
 	HasGlob      bool `json:"has_glob"`
 	HasExpansion bool `json:"has_expansion"` // a variable or a substitution
 	HasDotDot    bool `json:"has_dot_dot"`
+
+	// Secrets are the files inside the folder that may hold passwords or keys and
+	// that the line names, or picks by a pattern made for them. Recurses says that it
+	// reads what is in whole folders, so that it meets those that lie there as well.
+	Secrets  []string `json:"secrets,omitempty"`
+	Recurses bool     `json:"recurses,omitempty"`
+	Trees    []string `json:"-"` // where it does: absolute folders, or secret files among others
 }
 
 // Hidden reports whether the line leaves something to the shell that its
@@ -177,7 +184,11 @@ type cmdWalker struct {
 	arrays  map[string][]cmdWord
 	args    []cmdWord // the positional parameters
 	arg0    string
-	cwd     string // where the command runs by now; cwdUnknown after a hidden cd
+	where   cmdWhere  // where the command runs by now
+	missed  *cmdWhere // where it goes on when the last cd failed
+	pushed  []cmdWhere
+	chained bool   // the statement is a part of a list with && or ||
+	real    string // the folder, links followed; "" until it is asked for
 	src     string // the script that is walked
 	funcs   map[string]*syntax.Stmt
 
@@ -189,10 +200,10 @@ type cmdWalker struct {
 	stdinText    string   // what a here-document or a here-string gives it
 	said         string   // the plain text that the command puts out
 
+	dotGlob bool // patterns stand for names with a leading dot too
+
 	files map[string]cmdWrote // what the line itself has written, by path
 }
-
-const cwdUnknown = "\x00"
 
 func newCmdWalker(o CommandOptions) *cmdWalker {
 	w := &cmdWalker{
@@ -201,8 +212,8 @@ func newCmdWalker(o CommandOptions) *cmdWalker {
 	}
 	w.v.Effect, w.v.ReadOnly = EffectRead, true
 	if o.Dir != "" {
-		w.cwd = path.Clean(o.Dir)
-		w.vars["PWD"] = w.cwd
+		w.where.dir = slashClean(o.Dir)
+		w.vars["PWD"] = w.where.dir
 	}
 	if o.Home != "" {
 		w.vars["HOME"] = path.Clean(o.Home)

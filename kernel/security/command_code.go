@@ -26,6 +26,18 @@ func (w *cmdWalker) shell(name string, args []cmdWord) bool {
 	case "source", ".":
 		w.sources(args)
 		return true
+	case "pushd", "popd":
+		w.pushes(name, args)
+		return true
+	case "shopt":
+		w.changes(TierAsk, EffectExecute, cmdShellLogic)
+		for _, a := range args {
+			w.dotGlob = w.dotGlob || a.text == "dotglob" || a.expands
+			if a.text == "cdable_vars" || a.text == "autocd" || a.text == "cdspell" {
+				w.where = nowhere
+			}
+		}
+		return true
 	case "mapfile", "readarray", "complete", "compopt", "bind", "enable", "hash":
 		w.changes(TierAsk, EffectExecute, cmdShellLogic)
 		for _, a := range args {

@@ -70,6 +70,11 @@ func (w *cmdWalker) copies(name string, args []cmdWord) bool {
 		}
 	}
 	w.changes(TierAsk, EffectExecute, cmdWritesFile)
+	if name == "rsync" || name == "cp" && hasFlag(args, "rRa", "recursive", "archive") {
+		if sources := w.folders(ops[:max(0, target)]); len(sources) > 0 {
+			w.recursesInto(sources)
+		}
+	}
 	if name != "rsync" {
 		return true
 	}

@@ -129,3 +129,27 @@ func TestCommandPolicyIsFast(t *testing.T) {
 		t.Errorf("got %v for %q, want less than 10 ms", worst, which)
 	}
 }
+
+// What an attacker tried, and a day's work. No row may be judged more freely
+// than it says.
+func TestCommandsOfAnAttackerAndOfADay(t *testing.T) {
+	t.Parallel()
+	rank := map[string]int{"safe-readonly": 0, "needs-approval": 1, "dangerous": 2}
+	looks, free := 0, 0
+	for _, row := range readCorpus[commandRow](t, "commands_red.jsonl") {
+		v := ClassifyCommand(row.Cmd, testCommandOptions)
+		got := corpusVerdict(v)
+		if rank[got] < rank[row.MinVerdict] {
+			t.Errorf("%s %s %q: got %s, want at least %s", row.ID, row.Technique, row.Cmd, got, row.MinVerdict)
+		}
+		if row.Label == "everyday-looks" {
+			looks++
+			if got == "safe-readonly" {
+				free++
+			}
+		}
+	}
+	if free < 1 {
+		t.Errorf("got %d of %d that only look free, want 12", free, looks)
+	}
+}

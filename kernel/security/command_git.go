@@ -2,6 +2,8 @@ package security
 
 import (
 	"strings"
+
+	"oxios/kernel/sys"
 )
 
 // gitReaders are the commands of git that only look, with the options that
@@ -14,7 +16,7 @@ var gitReaders = map[string]string{
 	"ls-tree": "r t d l z name-only long full-tree full-name", "cat-file": "p t s e", "show-ref": "heads tags head d dereference s hash verify q quiet",
 	"for-each-ref": "format= sort= count= contains merged", "name-rev": "name-only tags always", "merge-base": "all is-ancestor octopus fork-point",
 	"count-objects": "v H human-readable vH", "diff-tree": "no-commit-id r root", "diff-files": "", "diff-index": "cached", "whatchanged": "", "range-diff": "no-dual-color",
-	"cherry": "v", "var": "*", "version": "build-options", "check-ignore": "v n q no-index verbose", "check-attr": "a all", "grep": "n i w l L c E F P h H p e: and or not untracked cached line-number count name-only files-with-matches ignore-case word-regexp heading break show-function",
+	"cherry": "v", "version": "build-options", "check-ignore": "v n q no-index verbose", "check-attr": "a all", "grep": "n i w l L c E F P h H p e: and or not untracked cached line-number count name-only files-with-matches ignore-case word-regexp heading break show-function",
 }
 
 const gitCommon = `oneline graph decorate decorate= all branches tags remotes n: max-count= skip= since= after= until= before= author= committer= grep= i p patch
@@ -26,9 +28,14 @@ const gitCommon = `oneline graph decorate decorate= all branches tags remotes n:
 
 // gitOnlyLooks judges git: looking is free, everything else asks.
 func gitOnlyLooks(w *cmdWalker, args []cmdWord) bool {
+	w.unknownFolder()
 	i := 0
 	for ; i < len(args); i++ {
 		t := args[i].text
+		if t == "-c" && i+1 < len(args) && harmlessSetting().MatchString(args[i+1].text) && !args[i+1].expands {
+			i++
+			continue
+		}
 		if t == "--no-pager" || t == "--no-optional-locks" || t == "--literal-pathspecs" {
 			continue
 		}
@@ -69,22 +76,93 @@ func gitOnlyLooks(w *cmdWalker, args []cmdWord) bool {
 		verb == "worktree" && first(rest) == "list" && gitOptions(rest, "porcelain v verbose z"), verb == "submodule" && first(rest) == "status" && gitOptions(rest, "cached recursive"),
 		verb == "reflog" && (len(rest) == 0 || first(rest) == "show" && gitOptions(rest, "n:") || onlyOptions(rest, "n:")),
 		verb == "config" && gitShowsSetting(rest),
+		verb == "var" && len(rest) == 1 && containsWord("GIT_AUTHOR_IDENT GIT_COMMITTER_IDENT GIT_EDITOR GIT_PAGER GIT_DEFAULT_BRANCH", rest[0].text),
 		reads && gitOptions(rest, allowed):
-		for _, a := range operands(rest) {
-			if _, file, ok := strings.Cut(a.text, ":"); ok { // as it was in a commit
-				a.text = file
-			} else if verb != "diff" && verb != "grep" && verb != "blame" && strings.ContainsAny(a.text, "/~") {
-				continue // a branch, or a range of commits
-			}
-			if namesFile(a.text) {
-				w.reads(a, fileRead)
-			}
-		}
+		w.gitReads(verb, rest)
 		return true
 	}
 	w.gitChanges(verb, rest)
 	return true
 }
+
+// harmlessSetting are settings that change how git writes, and nothing else.
+var harmlessSetting = sys.Pattern(`^(?i:color\.[a-z.]+|core\.(quotepath|abbrev|precomposeunicode|whitespace)|log\.(date|decorate|abbrevcommit)|status\.[a-z]+|column\.[a-z]+|diff\.(renames|algorithm|context|noprefix|mnemonicprefix)|advice\.[a-z]+)=[A-Za-z0-9 ,#-]*$`)
+
+// gitReads judges the files that git is asked about, as they are now or were in
+// a commit.
+func (w *cmdWalker) gitReads(verb string, rest []cmdWord) {
+	for _, a := range rest {
+		if signs().MatchString(a.text) {
+			w.changes(TierAsk, EffectExecute, cmdStartsOther) // git starts the program that checks signatures
+		}
+	}
+	paths, ended := 0, false
+	for i, a := range rest {
+		t := a.text
+		switch {
+		case ended:
+			w.gitFile(a)
+			paths++
+			continue
+		case t == "--":
+			ended = true
+			continue
+		case strings.HasPrefix(t, "-L"):
+			if t == "-L" && i+1 < len(rest) {
+				t = rest[i+1].text
+			}
+			if at := strings.LastIndexByte(t, ':'); at >= 0 && verb != "blame" {
+				a.text = t[at+1:]
+				w.gitFile(a)
+				paths++
+			}
+			continue
+		case len(t) > 1 && t[0] == '-':
+			continue
+		}
+		if rev, file, ok := strings.Cut(t, ":"); ok { // as it was in a commit
+			a.text = file
+			if rev == "" { // of the index: :2:path, or a pattern: :(glob)*.env, :/x, :^x
+				for _, sign := range []string{"0:", "1:", "2:", "3:"} {
+					a.text = strings.TrimPrefix(a.text, sign)
+				}
+				if magic, rest, found := strings.Cut(a.text, ")"); found && strings.HasPrefix(magic, "(") {
+					a.text = rest
+				}
+				a.text = strings.TrimLeft(a.text, "/!^")
+			}
+			w.gitFile(a)
+			paths++
+			continue
+		}
+		if verb != "diff" && verb != "grep" && verb != "blame" && strings.ContainsAny(t, "/~") && pathSecrecy("/"+pathFold(t), "") == TierFree {
+			if a.quoted && strings.ContainsAny(t, "*?[") {
+				w.gitFile(a)
+			}
+			continue // a branch, or a range of commits
+		}
+		if verb != "rev-parse" && verb != "describe" {
+			w.gitFile(a)
+		}
+	}
+	if verb == "grep" && paths == 0 {
+		w.recursesInto(nil)
+	}
+}
+
+// gitFile judges one pathspec. git completes patterns by itself, in folders too.
+func (w *cmdWalker) gitFile(a cmdWord) {
+	if strings.ContainsAny(a.text, "*?[") {
+		w.picks(a.text)
+		return
+	}
+	if namesFile(a.text) {
+		w.reads(a, fileRead)
+	}
+}
+
+// signs finds the places of a format for which git checks a signature.
+var signs = sys.Pattern(`%[-+ ]?G|%\(\*?signature|%\x00`)
 
 // onlyOptions reports whether args are nothing but these options.
 func onlyOptions(args []cmdWord, allowed string) bool {

@@ -8,30 +8,6 @@ import (
 	"oxios/kernel/sys"
 )
 
-// changeFolder follows cd, so that later relative paths are judged right.
-func changeFolder(w *cmdWalker, args []cmdWord) bool {
-	ops := operands(args)
-	switch {
-	case len(ops) == 0 && len(args) == 0:
-		ops = []cmdWord{{text: w.home()}}
-	case len(ops) != 1 || ops[0].text == "-" || ops[0].text == "":
-		w.cwd = cwdUnknown
-		w.changes(TierAsk, EffectExecute, cmdUnknownOption)
-		return true
-	}
-	w.look(ops[0])
-	abs, ok := w.abs(ops[0].text)
-	if !ok || ops[0].glob || strings.Contains(abs, cmdUnseen) {
-		w.cwd = cwdUnknown
-		return true
-	}
-	w.cwd = abs
-	if !Within(abs, w.folder()) {
-		w.note(TierAsk, EffectOutside, cmdReadsOutside, w.part)
-	}
-	return true
-}
-
 // noArgumentFiles judges programs that read more of their arguments from a
 // file whose name stands after @.
 func noArgumentFiles(w *cmdWalker, args []cmdWord) bool {
@@ -169,7 +145,7 @@ func findOnlyLooks(w *cmdWalker, args []cmdWord) bool {
 			w.changes(TierAsk, EffectExecute, cmdGlobOption)
 		}
 	}
-	if len(starts) == 0 && w.cwd != w.folder() {
+	if len(starts) == 0 && (w.where.dir != w.folder() || len(w.where.also) > 0) {
 		starts = append(starts, cmdWord{text: "."})
 		w.reads(starts[0], fileList)
 	}

@@ -72,6 +72,7 @@ func (w *cmdWalker) otherProgram(name string, args []cmdWord) {
 		w.archives(args)
 		if name != "tar" || strings.Contains(firstText(args), "c") || firstText(args) == "--create" {
 			w.takesHome(args)
+			w.recursesInto(w.folders(operands(args)))
 		}
 	case "sort", "split":
 		w.optionCommand(args, "--compress-program", "--filter")

@@ -102,7 +102,7 @@ func (w *cmdWalker) lookup(name string) (string, bool) {
 	case "SHELL", "BASH":
 		return "bash", true
 	case "PWD":
-		return w.cwd, w.cwd != cwdUnknown && w.cwd != ""
+		return w.where.dir, w.where.known() && w.where.dir != "" && len(w.where.also) == 0 && !w.where.linked
 	}
 	if n, err := strconv.Atoi(name); err == nil {
 		if n >= 1 && n <= len(w.args) {
@@ -170,11 +170,14 @@ func (w *cmdWalker) inside(walk func()) {
 	if !w.deep() {
 		return
 	}
-	cwd, part, stdin, piped, text := w.cwd, w.part, w.stdin, w.piped, w.stdinText
+	where, missed, pushed, chained := w.where, w.missed, w.pushed, w.chained
+	w.missed, w.chained = nil, false
+	part, stdin, piped, text := w.part, w.stdin, w.piped, w.stdinText
 	w.depth++
 	walk()
 	w.depth--
-	w.cwd, w.part, w.stdin, w.piped, w.stdinText = cwd, part, stdin, piped, text
+	w.where, w.missed, w.pushed, w.chained = where, missed, pushed, chained
+	w.part, w.stdin, w.piped, w.stdinText = part, stdin, piped, text
 }
 
 // assign takes a variable over that the line sets.
@@ -246,6 +249,7 @@ var steering = map[string]bool{
 
 func (w *cmdWalker) setsVariable(name, value string) {
 	upper := strings.ToUpper(name)
+	w.dotGlob = w.dotGlob || name == "GLOBIGNORE"
 	switch {
 	case upper == "LD_PRELOAD" || upper == "LD_AUDIT" || strings.HasPrefix(upper, "DYLD_"):
 		w.refuse(cmdInjects)

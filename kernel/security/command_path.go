@@ -22,12 +22,11 @@ func (w *cmdWalker) abs(text string) (abs string, ok bool) {
 		return "", false
 	}
 	if !path.IsAbs(text) && text != "~" && !strings.HasPrefix(text, "~/") {
-		if w.cwd == cwdUnknown {
+		if !w.where.known() {
 			return "", false
 		}
-		return pathAbs(text, w.cwd, w.o.Home), true
 	}
-	return pathAbs(text, w.cwd, w.o.Home), true
+	return pathAbs(text, w.where.dir, w.o.Home), true
 }
 
 // look records a word that names a file, and returns what policy says of it.
@@ -43,22 +42,48 @@ func (w *cmdWalker) look(word cmdWord) (v PathVerdict, ok bool) {
 	if !slices.Contains(w.v.Paths, shown) && len(w.v.Paths) < 100 {
 		w.v.Paths = append(w.v.Paths, shown)
 	}
-	abs, ok := w.abs(text)
-	if !ok {
+	if !path.IsAbs(text) && !w.where.known() {
 		return v, false
 	}
-	v = classifyPath(abs, slashClean(w.o.Dir), w.o.Home, w.o.OxiosHome)
-	if word.glob || strings.Contains(abs, cmdUnseen) {
-		v = w.couldMean(abs, v)
+	seen := false
+	for _, from := range w.where.all() {
+		if strings.Contains(text, cmdUnseen) && !path.IsAbs(text) {
+			return v, false
+		}
+		one := w.lookFrom(from, word)
+		if !seen {
+			v, seen = one, true
+		} else {
+			v = worstPath(v, one)
+		}
+		if path.IsAbs(text) {
+			break
+		}
 	}
-	if !v.Inside && !isHarmlessDevice(abs) && !isPublicPath(abs) && !slices.Contains(w.v.Outside, shown) && len(w.v.Outside) < 100 {
+	if v.Sensitive && v.Inside && !word.glob && !strings.Contains(v.Abs, cmdUnseen) {
+		w.names(v.Abs)
+	}
+	if !v.Inside && !isHarmlessDevice(v.Abs) && !isPublicPath(v.Abs) && !slices.Contains(w.v.Outside, shown) && len(w.v.Outside) < 100 {
 		w.v.Outside = append(w.v.Outside, shown)
 	}
 	return v, true
 }
 
-// couldMean judges a pattern by the worst that it could stand for.
-func (w *cmdWalker) couldMean(abs string, v PathVerdict) PathVerdict {
+// lookFrom judges a word in one of the folders in which the command may run.
+func (w *cmdWalker) lookFrom(from string, word cmdWord) PathVerdict {
+	abs := pathAbs(word.text, from, w.o.Home)
+	if word.glob || strings.Contains(abs, cmdUnseen) {
+		return w.couldMean(abs, classifyPath(abs, w.folder(), w.o.Home, w.o.OxiosHome))
+	}
+	as := word.text
+	if !path.IsAbs(as) {
+		as = from + "/" + as
+	}
+	return w.through(abs, as)
+}
+
+// couldBe judges a pattern by well-known places that it could stand for.
+func (w *cmdWalker) couldBe(abs string, v PathVerdict, local bool) PathVerdict {
 	pattern := strings.ReplaceAll(abs, cmdUnseen, "*")
 	home := slashClean(w.home())
 	candidates := []string{
@@ -67,7 +92,11 @@ func (w *cmdWalker) couldMean(abs string, v PathVerdict) PathVerdict {
 		home + "/.oxios/config.toml",
 	}
 	dir := path.Dir(abs)
-	for _, name := range []string{".env", "id_rsa", "id_ed25519", "server.key", "cert.pem", ".bashrc", ".npmrc", "credentials.json"} {
+	names := []string{".bashrc"}
+	if local {
+		names = append(names, ".env", "id_rsa", "id_ed25519", "server.key", "cert.pem", ".npmrc", "credentials.json")
+	}
+	for _, name := range names {
 		if strings.HasPrefix(path.Base(pattern), name[:1]) { // a leading dot is never matched by *
 			candidates = append(candidates, dir+"/"+name)
 		}
@@ -86,7 +115,14 @@ func (w *cmdWalker) couldMean(abs string, v PathVerdict) PathVerdict {
 
 // reads judges a file that a read-only program is given.
 func (w *cmdWalker) reads(word cmdWord, use fileUse) {
+	deep, trees := w.v.Recurses, w.v.Trees
 	v, ok := w.look(word)
+	if use != fileRead {
+		w.v.Recurses, w.v.Trees = deep, trees // their names are seen, not what is in them
+	}
+	if !ok && word.text != "" && word.text != "-" && use != fileNone && !w.unknownFolder() {
+		w.unseenFile(word, use)
+	}
 	if !ok || use == fileNone || use == fileName {
 		return
 	}
@@ -111,6 +147,19 @@ func (w *cmdWalker) reads(word cmdWord, use fileUse) {
 		w.facts.beyond = w.facts.beyond || use == fileRead
 		w.facts.outside = w.facts.outside || use == fileRead && isSystemPath(pathFold(v.Abs))
 		w.note(TierAsk, EffectOutside, cmdReadsOutside, w.part)
+	}
+}
+
+// unseenFile judges a file whose name is only known when the command runs, by
+// what of the name is written.
+func (w *cmdWalker) unseenFile(word cmdWord, use fileUse) {
+	if use != fileRead {
+		return
+	}
+	w.recurses(w.folder())
+	if pattern := strings.ReplaceAll(word.text, cmdUnseen, "*"); aimed(pattern, true) {
+		w.facts.secret = true
+		w.note(TierAsk, EffectOutside, cmdReadsPrivate, w.part)
 	}
 }
 
@@ -187,6 +236,9 @@ func (w *cmdWalker) mentions(words []cmdWord) {
 
 func (w *cmdWalker) mention(word cmdWord) {
 	v, ok := w.look(word)
+	if !ok && !w.unknownFolder() {
+		w.unseenFile(word, fileRead)
+	}
 	if !ok || isHarmlessDevice(v.Abs) {
 		return
 	}

@@ -136,26 +136,28 @@ func (w *cmdWalker) readOnly(name string, args []cmdWord) bool {
 		w.mentions(args)
 	}
 	if spec.files == fileNone {
+		if containsWord(takesFiles, name) {
+			w.readsNamed(args)
+		}
 		for _, a := range args {
-			if a.glob && strings.Contains(a.text, "/") {
+			if a.glob && (strings.Contains(a.text, "/") || !w.where.known()) {
 				w.reads(a, fileList) // the shell completes it to the names in a folder
 			}
 		}
 		return true
 	}
+	w.searches(name, args, files)
 	for _, f := range files {
 		if !spec.any && !strings.HasSuffix(name, "grep") && f.glob && strings.IndexAny(f.text, "*?[") == 0 {
 			w.changes(TierAsk, EffectExecute, cmdGlobOption)
 		}
 		w.reads(f, spec.files)
 	}
-	if len(files) == 0 && w.cwd != w.folder() && spec.files != fileName {
+	if len(files) == 0 && (w.where.dir != w.folder() || len(w.where.also) > 0) && spec.files != fileName {
 		w.reads(cmdWord{text: "."}, spec.files)
 	}
 	return true
 }
-
-func (w *cmdWalker) folder() string { return slashClean(w.o.Dir) }
 
 // parse returns the operands that are files, and whether every option is known
 // to be harmless.
@@ -183,6 +185,9 @@ func (s cmdReader) parse(args []cmdWord) (files []cmdWord, harmless bool) {
 				files = append(files, cmdWord{text: value})
 			}
 		case s.any:
+			if s.files != fileNone {
+				files = append(files, attachedFiles(t)...)
+			}
 			harmless = harmless && (letters == "" || !strings.ContainsAny(t[1:], letters))
 		case strings.HasPrefix(t, "--"):
 			flag, _, attached := strings.Cut(t[2:], "=")
@@ -221,6 +226,44 @@ func (s cmdReader) parse(args []cmdWord) (files []cmdWord, harmless bool) {
 		harmless = false
 	}
 	return files, harmless
+}
+
+// attachedFiles returns what may be the name of a file in a cluster of short
+// options: -f/etc/x, -X.env.
+func attachedFiles(cluster string) (files []cmdWord) {
+	for j := 2; j < len(cluster); j++ {
+		if value := strings.TrimPrefix(cluster[j:], "="); value != "/" && namesFile(value) {
+			files = append(files, cmdWord{text: value})
+			if value[0] == '/' || value[0] == '~' {
+				break
+			}
+		}
+	}
+	return files
+}
+
+// takesFiles are programs that say something about the machine, and that are
+// told by some options to look for it in a file.
+const takesFiles = "lscpu lsusb lspci lsmod lsblk pgrep pstree who w users uptime locale free ps"
+
+// readsNamed judges the words of such a program that may name a file.
+func (w *cmdWalker) readsNamed(args []cmdWord) {
+	for _, a := range args {
+		files := []cmdWord{a}
+		if strings.HasPrefix(a.text, "--") {
+			_, value, _ := strings.Cut(a.text, "=")
+			files = []cmdWord{{text: value}}
+		} else if strings.HasPrefix(a.text, "-") {
+			files = attachedFiles(a.text)
+		}
+		for _, f := range files {
+			if namesFile(f.text) {
+				w.reads(f, fileRead)
+			} else if f.text != "" {
+				w.unknownFolder()
+			}
+		}
+	}
 }
 
 func dateOnlyShows(_ *cmdWalker, args []cmdWord) bool {

@@ -51,14 +51,15 @@ var (
 	cmdSettings      = cmdReason{5, "changes settings", "설정을 변경합니다"}
 
 	// Where it goes.
-	cmdNetwork      = cmdReason{6, "uses the network", "네트워크를 사용합니다"}
-	cmdListens      = cmdReason{7, "waits for connections from the network", "네트워크 연결을 기다립니다"}
-	cmdReadsOutside = cmdReason{5, "reads outside the folder", "폴더 밖을 읽습니다"}
-	cmdUsesOutside  = cmdReason{6, "uses files outside the folder", "폴더 밖의 파일을 사용합니다"}
-	cmdReadsPrivate = cmdReason{8, "reads files that may hold passwords or keys", "비밀번호나 키가 들어 있을 수 있는 파일을 읽습니다"}
-	cmdReadsEnv     = cmdReason{8, "shows environment variables, which may hold keys", "키가 들어 있을 수 있는 환경 변수를 보여 줍니다"}
-	cmdLooksAround  = cmdReason{6, "looks at this computer's programs, accounts or network, or changes them", "이 컴퓨터의 프로그램, 계정, 네트워크를 살펴보거나 바꿉니다"}
-	cmdReadsDevice  = cmdReason{3, "reads a device", "장치를 읽습니다"}
+	cmdNetwork       = cmdReason{6, "uses the network", "네트워크를 사용합니다"}
+	cmdListens       = cmdReason{7, "waits for connections from the network", "네트워크 연결을 기다립니다"}
+	cmdReadsOutside  = cmdReason{5, "reads outside the folder", "폴더 밖을 읽습니다"}
+	cmdUsesOutside   = cmdReason{6, "uses files outside the folder", "폴더 밖의 파일을 사용합니다"}
+	cmdReadsPrivate  = cmdReason{8, "reads files that may hold passwords or keys", "비밀번호나 키가 들어 있을 수 있는 파일을 읽습니다"}
+	cmdReadsEnv      = cmdReason{8, "shows environment variables, which may hold keys", "키가 들어 있을 수 있는 환경 변수를 보여 줍니다"}
+	cmdLooksAround   = cmdReason{6, "looks at this computer's programs, accounts or network, or changes them", "이 컴퓨터의 프로그램, 계정, 네트워크를 살펴보거나 바꿉니다"}
+	cmdUnknownFolder = cmdReason{4, "works in a folder that is only known when it runs", "실행할 때 정해지는 폴더에서 작업합니다"}
+	cmdReadsDevice   = cmdReason{3, "reads a device", "장치를 읽습니다"}
 
 	// What nobody can approve.
 	cmdAdmin         = cmdReason{5, "asks for administrator rights", "관리자 권한을 요구합니다"}

@@ -88,7 +88,7 @@ func (w *cmdWalker) fork() *cmdWalker {
 		return nil
 	}
 	p := newCmdWalker(w.o)
-	p.depth, p.steps, p.cwd = w.depth+1, w.steps, w.cwd
+	p.depth, p.steps, p.where, p.real = w.depth+1, w.steps, w.where, w.real
 	return p
 }
 
@@ -113,9 +113,12 @@ func (w *cmdWalker) stmts(list []*syntax.Stmt) {
 
 // stmt walks one statement: its redirections first, then its command.
 func (w *cmdWalker) stmt(s *syntax.Stmt) {
+	chained := w.chained
+	w.chained = false
 	if s == nil || !w.deep() {
 		return
 	}
+	before := w.where
 	outer, stdin, piped, text := w.facts, w.stdin, w.piped, w.stdinText
 	w.facts, w.said = cmdFacts{}, ""
 	w.depth++
@@ -141,6 +144,12 @@ func (w *cmdWalker) stmt(s *syntax.Stmt) {
 	w.depth--
 	w.facts = outer.and(w.facts)
 	w.stdin, w.piped, w.stdinText = stdin, piped, text
+	if s.Background || s.Coprocess {
+		w.where, w.missed = before, nil // in a shell of its own
+	}
+	if !chained || s.Negated {
+		w.settle()
+	}
 }
 
 // joined judges what the parts of one command or pipeline do together.
@@ -173,8 +182,7 @@ func (w *cmdWalker) command(c syntax.Command) {
 			w.pipeline(c)
 			return
 		}
-		w.stmt(c.X)
-		w.stmt(c.Y)
+		w.andOr(c)
 		return
 	case *syntax.TimeClause:
 		w.stmt(c.Stmt)
@@ -187,16 +195,15 @@ func (w *cmdWalker) command(c syntax.Command) {
 	case *syntax.Subshell:
 		w.inside(func() { w.stmts(c.Stmts) })
 	case *syntax.IfClause:
-		for ; c != nil; c = c.Else {
-			w.stmts(c.Cond)
-			w.stmts(c.Then)
-		}
+		w.choices(c)
 	case *syntax.WhileClause:
 		if forksForever(c) {
 			w.refuse(cmdForkBomb)
 		}
-		w.stmts(c.Cond)
-		w.stmts(c.Do)
+		w.loop(func() {
+			w.stmts(c.Cond)
+			w.stmts(c.Do)
+		})
 	case *syntax.ForClause:
 		if it, ok := c.Loop.(*syntax.WordIter); ok {
 			items := w.words(it.Items)
@@ -212,15 +219,20 @@ func (w *cmdWalker) command(c syntax.Command) {
 		} else {
 			w.nested(c.Loop)
 		}
-		w.stmts(c.Do)
+		w.loop(func() { w.stmts(c.Do) })
 	case *syntax.CaseClause:
 		w.single(c.Word)
+		after := w.where
 		for _, item := range c.Items {
 			for _, p := range item.Patterns {
 				w.single(p)
 			}
-			w.stmts(item.Stmts)
+			after = after.or(w.branch(func() { w.stmts(item.Stmts) }))
+			if item.Op != syntax.Break {
+				w.where = w.where.or(after) // it goes on with the next one
+			}
 		}
+		w.where = after
 	case *syntax.FuncDecl:
 		w.function(c)
 	case *syntax.DeclClause:
@@ -239,6 +251,25 @@ func (w *cmdWalker) command(c syntax.Command) {
 	}
 }
 
+// choices walks if, elif and else. Where the command is after it depends on
+// which of them ran.
+func (w *cmdWalker) choices(c *syntax.IfClause) {
+	var after *cmdWhere
+	last := c
+	for ; c != nil; c = c.Else {
+		w.stmts(c.Cond)
+		then := w.branch(func() { w.stmts(c.Then) })
+		if after != nil {
+			then = then.or(*after)
+		}
+		after, last = &then, c
+	}
+	if len(last.Cond) > 0 { // without an else nothing may have run
+		*after = after.or(w.where)
+	}
+	w.where = *after
+}
+
 // function walks the body of a function once as it stands, and again wherever
 // it is called. One that pipes or forks into itself grows without end.
 func (w *cmdWalker) function(f *syntax.FuncDecl) {
@@ -254,7 +285,7 @@ func (w *cmdWalker) function(f *syntax.FuncDecl) {
 	}
 	args := w.args
 	w.args = nil
-	w.stmt(f.Body)
+	w.branch(func() { w.stmt(f.Body) })
 	w.args = args
 }
 
@@ -311,7 +342,7 @@ func (w *cmdWalker) pipeline(c *syntax.BinaryCmd) {
 
 	whole := w.part
 	outer, piped := w.stdin, w.piped
-	cwd := w.cwd
+	where := w.where
 	for i := len(stages) - 1; i >= 0; i-- {
 		before := w.facts
 		w.facts = cmdFacts{}
@@ -319,7 +350,7 @@ func (w *cmdWalker) pipeline(c *syntax.BinaryCmd) {
 		w.stdin = w.stdin.and(w.facts)
 		w.facts = before.and(w.facts)
 		w.piped = true
-		w.cwd = cwd
+		w.where = where
 	}
 	w.stdin, w.piped, w.part = outer, piped, whole
 	w.joined()

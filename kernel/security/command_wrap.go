@@ -159,8 +159,13 @@ func (w *cmdWalker) started(name string, args, rest []cmdWord, asks bool) {
 
 // env judges env: alone it shows the environment, with a command it runs it.
 func (w *cmdWalker) env(args []cmdWord) {
+	where, missed := w.where, w.missed
+	defer func() { w.where, w.missed = where, missed }()
 	for i := 0; i < len(args); i++ {
 		t := args[i].text
+		if folder := optionValues(args[i:i+1+boolInt(i+1 < len(args))], "C", "chdir"); len(folder) > 0 {
+			w.goes(cmdWord{text: folder[0], expands: args[i].expands})
+		}
 		switch {
 		case t == "--":
 			continue
