@@ -122,6 +122,7 @@ type command struct {
 	verdict    security.Verdict
 	executable string            // the file that its first program is
 	scripts    map[string]string // the files that it runs, and the hashes of what is in them
+	deletion   *deletion         // what goes with the folders that it deletes
 	err        error             // why it cannot be run; told once it is let through
 
 	meta  map[string]any     // of its audit records
@@ -175,6 +176,7 @@ func (c *command) judge(v security.Verdict) {
 		c.executable = findProgram(v.Programs[0], append(v.Paths, c.argv[0]), c.dir, c.env)
 	}
 	c.scripts = c.hashScripts()
+	c.weighDeletion()
 }
 
 // findProgram returns the file that a program is, the way a shell in dir finds

@@ -29,8 +29,8 @@ func (c *command) action(call string) action {
 			kind, why := c.kind(call)
 			r.Kind, r.NoKind, r.NoKindKO = kind, why.EN, why.KO
 		},
-		kind:  func() (*security.Kind, sys.Words) { return c.kind(call) },
-		reads: c.reads, leaves: v.Network, control: c.controls(),
+		kind: func() (*security.Kind, sys.Words) { return c.kind(call) },
+		asks: v.Final, reads: c.reads, leaves: v.Network, control: c.controls(),
 		beyond: !v.ReadOnly && len(v.Outside) > 0 || v.Effect == security.EffectOutside || v.Effect == security.EffectUnknown,
 	}
 	a.paths, a.network = c.touches(), v.Network
@@ -69,6 +69,10 @@ func (c *command) card(r *security.Request) {
 	r.Try = c.noTry(c.caller.k.background) == nil
 	if !v.ReadOnly && len(v.Outside) == 0 && !v.Network {
 		w := c.undoWords(r.Contained)
+		r.Undo, r.UndoKO = w.EN, w.KO
+	}
+	if c.deletion != nil {
+		w := c.deletion.words()
 		r.Undo, r.UndoKO = w.EN, w.KO
 	}
 	odd := strings.ContainsFunc(c.line, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) })

@@ -69,7 +69,7 @@ func TestSudoIsNotEvenStarted(t *testing.T) {
 	bin := t.TempDir()
 	write(t, filepath.Join(bin, "ran"), "")
 	for _, c := range []kernel.ShellArgs{
-		{Command: "sudo touch ran"}, {Command: "env X=1 sh -c 'sudo touch ran'"}, {Command: "echo hi; rm -rf sub"}, {Command: "sudo touch ran", Background: true},
+		{Command: "sudo touch ran"}, {Command: "env X=1 sh -c 'sudo touch ran'"}, {Command: "echo hi; rm -rf *"}, {Command: "sudo touch ran", Background: true},
 	} {
 		_, err := h.Exec.Shell(t.Context(), c)
 		wantCode(t, c.Command, err, sys.CodeRefused, "Nothing was done", "nobody can approve it")

@@ -280,7 +280,9 @@ func (c *caller) try(ctx context.Context, row Syscall, a action) error {
 		decision, why = security.DecisionNever, a.refusal.EN
 	case a.subject != nil:
 		decision = security.Decide(c.scope.mode, a.effect, a.tier, a.readOnly, t.isolation)
-		why = string(a.effect)
+		if why = string(a.effect); a.asks {
+			decision = security.DecisionAsk
+		}
 		if weighed.decision == security.DecisionNever || weighed.decision == security.DecisionAsk {
 			decision, why = weighed.decision, string(weighed.reason)
 		}

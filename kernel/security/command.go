@@ -59,6 +59,11 @@ type Verdict struct {
 	HasExpansion bool `json:"has_expansion"` // a variable or a substitution
 	HasDotDot    bool `json:"has_dot_dot"`
 
+	// Removes are the folders that it deletes as a whole, as absolute paths. Final says
+	// that it takes away what undo does not bring back.
+	Removes []string `json:"removes,omitempty"`
+	Final   bool     `json:"final,omitempty"`
+
 	// Secrets are the files inside the folder that may hold passwords or keys and
 	// that the line names, or picks by a pattern made for them. Recurses says that it
 	// reads what is in whole folders, so that it meets those that lie there as well.
@@ -200,6 +205,8 @@ type cmdWalker struct {
 	stdinText    string   // what a here-document or a here-string gives it
 	said         string   // the plain text that the command puts out
 
+	plain   bool // every word of the command that runs is written as it is
+	handed  bool // another program is handed the command that is walked
 	dotGlob bool // patterns stand for names with a leading dot too
 
 	files map[string]cmdWrote // what the line itself has written, by path

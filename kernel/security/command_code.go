@@ -164,7 +164,7 @@ func (w *cmdWalker) text(words []cmdWord) {
 		}
 	}
 	part := w.part
-	w.script(src)
+	w.elsewhere(func() { w.script(src) })
 	w.part = part
 }
 
@@ -174,7 +174,7 @@ func (w *cmdWalker) readsCommands() {
 	case w.stdin.network || w.stdin.decodes:
 		w.refuse(cmdRunsDownload)
 	case w.stdinText != "":
-		w.script(w.stdinText)
+		w.elsewhere(func() { w.script(w.stdinText) })
 	case w.stdin.listener:
 		w.refuse(cmdReverseShell)
 	case w.piped:

@@ -195,39 +195,6 @@ func (w *cmdWalker) alwaysRefused(name string, why cmdReason, args []cmdWord) {
 	}
 }
 
-// deletes judges rm and the like. Forced recursive deletes are refused
-// wherever they point; outside the folder one of the two is enough.
-func (w *cmdWalker) deletes(name string, args []cmdWord) {
-	w.v.Deletes = true
-	recursive, forced := hasFlag(args, "rR", "recursive"), hasFlag(args, "f", "force")
-	targets := operands(args)
-	w.changes(TierAsk, EffectExecute, cmdDeletes)
-	for _, t := range targets {
-		w.touches(t, cmdDeletes)
-		if t.text == cmdUnseen && !recursive {
-			w.changes(TierAsk, EffectUnknown, cmdDeletes)
-		}
-	}
-	if strings.Contains(joinWords(args), "--no-preserve-root") {
-		w.refuse(cmdDeletesHome)
-	}
-	switch {
-	case name == "shred":
-		if hasFlag(args, "uz", "remove") || len(w.v.Outside) > 0 {
-			w.refuse(cmdHidesTraces)
-		}
-	case recursive && forced:
-		w.refuse(cmdDeletesTree)
-		for _, t := range targets {
-			w.deletesBeyond(t)
-		}
-	case name == "rm" && (recursive || forced):
-		for _, t := range targets {
-			w.deletesBeyond(t)
-		}
-	}
-}
-
 func (w *cmdWalker) copiesRaw(args []cmdWord) {
 	w.changes(TierAsk, EffectExecute, cmdWritesFile)
 	for _, a := range args {

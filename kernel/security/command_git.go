@@ -233,7 +233,10 @@ var gitCommonOptions = func() map[string]bool {
 
 // gitSetting judges a setting of git: some name programs that git runs.
 func (w *cmdWalker) gitSetting(setting string) {
-	_, value, _ := strings.Cut(setting, "=")
+	key, value, _ := strings.Cut(setting, "=")
+	if strings.HasPrefix(strings.ToLower(key), "alias.") || strings.HasPrefix(strings.ToLower(key), "gc.") {
+		w.beyondUndo() // another name for any of its commands
+	}
 	if strings.HasPrefix(value, "!") || strings.ContainsAny(value, " ;|&$`") {
 		w.probe(strings.TrimPrefix(value, "!"))
 	}
@@ -245,8 +248,44 @@ var gitRunsLater = []string{
 	".clean", ".smudge", ".process", ".cmd", ".command", ".insteadof", "core.worktree", "core.attributesfile",
 }
 
+// gitLoses reports whether git throws away what lies in its own folder alone,
+// which undo leaves out: commits, stashes, branches, tags.
+func gitLoses(verb string, rest []cmdWord) bool {
+	does := first(rest)
+	switch verb {
+	case "gc", "repack", "prune", "prune-packed", "pack-redundant", "filter-branch", "filter-repo", "maintenance", "lfs", "replace", "fast-import":
+		return !hasFlag(rest, "", "no-prune")
+	case "reflog":
+		return does != "show" && does != "exists" && does != "list"
+	case "stash":
+		return does == "clear" || does == "drop"
+	case "worktree", "submodule":
+		return does == "remove" || does == "prune" || does == "deinit"
+	case "branch":
+		return hasFlag(rest, "DMCf", "force")
+	case "tag":
+		return hasFlag(rest, "df", "delete", "force")
+	case "update-ref", "symbolic-ref":
+		return hasFlag(rest, "dz", "delete", "stdin")
+	case "notes":
+		return does == "remove" || does == "prune" || hasFlag(rest, "f", "force")
+	case "checkout", "switch":
+		return hasFlag(rest, "BC", "force-create")
+	case "rerere":
+		return does == "clear" || does == "forget"
+	case "remote":
+		return does == "remove" || does == "rm" || does == "prune"
+	}
+	return false
+}
+
 func (w *cmdWalker) gitChanges(verb string, rest []cmdWord) {
 	text := joinWords(rest)
+	if gitLoses(verb, rest) {
+		w.beyondUndo()
+		w.v.Deletes = true
+		w.changes(TierAsk, EffectExecute, cmdRewritesGit)
+	}
 	switch verb {
 	case "submodule":
 		w.changes(TierAsk, EffectNetwork, cmdNetwork)

@@ -168,7 +168,7 @@ func findOnlyLooks(w *cmdWalker, args []cmdWord) bool {
 						sub[k].text = strings.ReplaceAll(sub[k].text, "{}", findTarget(starts))
 					}
 				}
-				w.run(sub)
+				w.elsewhere(func() { w.run(sub) })
 			}
 			i = end
 		case "-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-newer", "-mtime", "-mmin", "-atime", "-amin",

@@ -122,10 +122,10 @@ func (w *cmdWalker) nested(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
-			w.inside(func() { w.stmts(n.Stmts) })
+			w.elsewhere(func() { w.inside(func() { w.stmts(n.Stmts) }) })
 			return false
 		case *syntax.ProcSubst:
-			w.inside(func() { w.stmts(n.Stmts) })
+			w.elsewhere(func() { w.inside(func() { w.stmts(n.Stmts) }) })
 			return false
 		}
 		return true

@@ -178,6 +178,9 @@ func (w *cmdWalker) touches(word cmdWord, why cmdReason) {
 		w.changes(TierAsk, EffectUnknown, why)
 		return
 	}
+	if hasPart(pathFold(v.Abs), ".git") {
+		w.beyondUndo()
+	}
 	switch {
 	case v.Protected:
 		w.changes(TierRefuse, EffectOutside, cmdProtected)

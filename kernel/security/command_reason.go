@@ -42,6 +42,7 @@ var (
 	cmdChangesRights = cmdReason{4, "changes permissions", "권한을 바꿉니다"}
 	cmdDeletes       = cmdReason{7, "deletes files", "파일을 삭제합니다"}
 	cmdChangesGit    = cmdReason{4, "changes the repository", "저장소를 변경합니다"}
+	cmdDeletesFolder = cmdReason{8, "deletes whole folders", "폴더를 통째로 삭제합니다"}
 	cmdRewritesGit   = cmdReason{7, "discards or rewrites work in the repository", "저장소의 작업을 버리거나 다시 씁니다"}
 	cmdGitSettings   = cmdReason{4, "changes what git runs or where it looks", "git이 실행하거나 참조하는 것을 바꿉니다"}
 	cmdStops         = cmdReason{5, "ends other programs", "다른 프로그램을 종료합니다"}

@@ -18,6 +18,8 @@ func (w *cmdWalker) run(words []cmdWord) {
 	defer func() { w.depth-- }()
 	w.reader(words)
 
+	w.plain = !slices.ContainsFunc(words, func(c cmdWord) bool { return c.glob || c.expands || c.odd || c.decoded || !c.seen() })
+
 	prog := words[0]
 	if !prog.seen() || prog.text == "" {
 		w.unseenProgram(words)

@@ -48,11 +48,11 @@ func TestWhatIsNotKnownToLookAsks(t *testing.T) {
 func TestHarmNobodyMayApproveIsRefused(t *testing.T) {
 	t.Parallel()
 	each(t, "it is refused", []string{
-		// forced recursive deletes in any spelling
-		"rm -r -f -- ./x", "rm --rec --for x", "rm -fR x", "rm x -rf", "cd sub && rm -rf ../x", "find . | xargs rm -rf", "find . -exec rm -rf {} +",
+		// forced recursive deletes of what is not one named thing of the folder, in any spelling
+		"rm -r -f -- x/..", "rm --rec --for .", "rm -fR *", "rm . -rf", "cd sub && rm -rf ../x", "find . | xargs rm -rf", "find . -exec rm -rf {} +",
 		"find . -delete", "find ~ -name '*.log' -delete", "git clean -fdx", "rsync -a --delete empty/ ~/", "mv ~ /dev/null",
 		// hidden behind other programs
-		"timeout -s KILL 5 rm -rf x", "nice nice rm -rf x", "busybox rm -rf x", "env -i A=b rm -rf x", "env -S 'rm -rf x'", "script -qc 'rm -rf x' /dev/null",
+		"timeout -s KILL 5 rm -rf *", "nice nice rm -rf .", "busybox rm -rf x", "env -i A=b rm -rf ~", "env -S 'rm -rf x'", "script -qc 'rm -rf x' /dev/null",
 		"flock /tmp/l -c 'rm -rf x'", "watch -n1 'rm -rf x'", "ssh host 'rm -rf /'", "ssh -o ProxyCommand='rm -rf x' h", "git -c alias.x='!rm -rf x' x",
 		"git submodule foreach 'rm -rf x'", "kubectl exec pod -- rm -rf /", "docker exec web sh -c 'rm -rf /'", "vim -c ':!rm -rf x'", "some-wrapper --flag rm -rf x",
 		`awk 'BEGIN{system("rm -rf /")}'`, `python3 -c "import subprocess; subprocess.run(['rm','-rf','/'])"`, `ruby -e 'FileUtils.rm_rf("x")'`,
@@ -60,7 +60,7 @@ func TestHarmNobodyMayApproveIsRefused(t *testing.T) {
 		// hidden in the shell's own ways
 		"a=rm;b=-rf;$a $b x", "a=(rm -rf /); \"${a[@]}\"", "set -- rm -rf x; \"$@\"", "f() { rm \"$1\" x; }; f -rf", "IFS=,; c=rm,-rf,/; $c", "${x:-rm} -rf y",
 		"$(echo rm) -rf x", "eval \"rm -rf x\"", "trap 'rm -rf x' EXIT", "bash -c \"bash -c 'rm -rf x'\"", "bash <<< 'rm -rf x'", "cat < <(rm -rf x)", "x[$(rm -rf x)]=1",
-		"((x=$(rm -rf x)))", "case x in x) rm -rf x;; esac", "r\\m -rf x", "r''m -rf x", "$'\\x72m' -rf x", "{rm,-rf,x}", "/bin/r? -rf x", "rm -rf x\nif then",
+		"((x=$(rm -rf x)))", "case x in x) rm -rf *;; esac", "r\\m -rf x", "r''m -rf x", "$'\\x72m' -rf x", "{rm,-rf,x}", "/bin/r? -rf x", "rm -rf x\nif then",
 		// rights, disks, power, the kernel, accounts
 		"/usr/bin/sudo ls", "s\"u\"do ls", "X=sudo; $X ls", "chmod 4755 x", "chmod -R 777 /", "dd if=x of=/dev/sda", "echo x > /dev/nvme0n1", "mkfs -t ext4 /dev/sda1",
 		"systemctl reboot", "init 0", "sysctl -w a=b", "echo x >> /etc/passwd", "usermod -aG sudo x", "kill -9 -1", "kill 1", "bomb() { bomb | bomb & }; bomb", "docker run -v /:/h x",
@@ -163,7 +163,8 @@ func TestArgvIsNotExpanded(t *testing.T) {
 	}{
 		{[]string{"echo", "$(rm -rf /)", "`x`", "*"}, freely},
 		{[]string{"cat", "a b.txt"}, freely},
-		{[]string{"rm", "-rf", "x"}, refused},
+		{[]string{"rm", "-rf", "x"}, asks},
+		{[]string{"rm", "-rf", "."}, refused},
 		{[]string{"sh", "-c", "rm -rf x"}, refused},
 		{[]string{"/usr/bin/sudo", "ls"}, refused},
 		{[]string{"cat", "/home/person/.ssh/id_rsa"}, refused},

@@ -88,6 +88,7 @@ func (w *cmdWalker) fork() *cmdWalker {
 		return nil
 	}
 	p := newCmdWalker(w.o)
+	p.handed = true
 	p.depth, p.steps, p.where, p.real = w.depth+1, w.steps, w.where, w.real
 	return p
 }

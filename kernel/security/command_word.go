@@ -265,7 +265,7 @@ func (b *wordBuilder) substitution(stmts []*syntax.Stmt, text string, quoted boo
 	outer := b.w.facts
 	b.w.facts = cmdFacts{}
 	b.w.changes(TierAsk, EffectExecute, cmdExpansion)
-	b.w.inside(func() { b.w.stmts(stmts) })
+	b.w.elsewhere(func() { b.w.inside(func() { b.w.stmts(stmts) }) })
 	b.w.facts.outside = b.w.facts.outside || b.w.facts.beyond
 	b.cur.facts = b.cur.facts.and(b.w.facts)
 	b.w.facts = outer.and(b.cur.facts)

@@ -44,6 +44,9 @@ var cmdWrappers = map[string]cmdWrap{
 	"capsh": {asks: true}, "setpriv": {asks: true}, "chroot": {own: 1, asks: true},
 }
 
+// runsHere are wrappers that do nothing but run the command, once and at once.
+const runsHere = "nice timeout time stdbuf command builtin exec nohup setsid ionice"
+
 // wrapper unwraps a program that starts another one.
 func (w *cmdWalker) wrapper(name string, args []cmdWord) bool {
 	spec, ok := cmdWrappers[name]
@@ -136,8 +139,10 @@ func (w *cmdWalker) started(name string, args, rest []cmdWord, asks bool) {
 	case len(rest) == 0:
 	case strings.ContainsAny(rest[0].text, " ;|&\n"):
 		w.text(rest) // it hands the text to a shell
-	default:
+	case containsWord(runsHere, name):
 		w.run(rest)
+	default:
+		w.elsewhere(func() { w.run(rest) })
 	}
 	if (name == "strace" || name == "ltrace") && hasFlag(args, "p", "attach") {
 		w.refuse(cmdInjects)
@@ -175,7 +180,7 @@ func (w *cmdWalker) env(args []cmdWord) {
 			for _, cut := range []string{"--split-string=", "--split-string", "-vS", "-iS", "-S"} {
 				text = strings.TrimPrefix(text, cut)
 			}
-			w.script(strings.TrimSpace(text))
+			w.elsewhere(func() { w.script(strings.TrimSpace(text)) })
 			return
 		case strings.HasPrefix(t, "-"):
 			w.changes(TierAsk, EffectExecute, cmdSetsVariable)

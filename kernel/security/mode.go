@@ -165,5 +165,9 @@ func DecideCommand(m Mode, v Verdict, isolation sys.Isolation) Decision {
 	if effect == EffectRead || effect == EffectWrite {
 		effect = EffectExecute
 	}
-	return Decide(m, effect, v.Tier, v.ReadOnly, isolation)
+	d := Decide(m, effect, v.Tier, v.ReadOnly, isolation)
+	if v.Final && d == DecisionNotice {
+		return DecisionAsk // nothing would be left to look at afterwards
+	}
+	return d
 }

@@ -32,6 +32,12 @@ func koreanUndo() [][2]string {
 		{"It was changed in this moment, and stays as it is.", "바로 그때 바뀌어서 그대로 두었습니다."},
 		{"The disk refused it: %v.", "디스크가 거부했습니다: %v."},
 		{"yes", "가능"},
+		{"1 file", "파일 1개"},
+		{"%d files", "파일 %d개"},
+		{"yes, all of it: %s (%s)", "모두 되돌릴 수 있음. %s(%s)"},
+		{"no: undo brings back none of %s (%s)", "불가능. %s(%s) 가운데 하나도 되돌릴 수 없음"},
+		{"not all of it: of %s (%s) undo does not bring back %d (%s)", "일부만 가능. %s(%s) 가운데 %d개(%s)는 되돌릴 수 없음"},
+		{"not all of it: more than %s (%s), too many to be counted", "일부만 가능. %s(%s)보다 많아 다 세지 못했음"},
 		{"yes, in its folder; not files above %d MB, nor .git, node_modules and folders that .gitignore leaves out", "작업 폴더 안에서 가능. %d MB가 넘는 파일과 .git, node_modules, .gitignore가 제외한 폴더는 되돌릴 수 없음"},
 	}
 }
