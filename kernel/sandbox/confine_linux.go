@@ -158,7 +158,7 @@ func addRule(set int, r rule, handled uint64) error {
 	if err := unix.Fstat(fd, &st); err != nil {
 		return err
 	}
-	right := map[access]uint64{accessRead: fsRead, accessWrite: fsWrite, accessDevice: fsDev}[r.Access]
+	right := map[access]uint64{accessList: ll.AccessFSReadDir, accessRead: fsRead, accessWrite: fsWrite, accessDevice: fsDev}[r.Access]
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
 		right &= fsFile
 	}

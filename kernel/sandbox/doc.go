@@ -56,10 +56,8 @@
 //
 //   - A file that is guarded and that somebody outside replaces while the command
 //     runs is not guarded any more until the next command.
-//   - A repository more than three folders deep, or after the first 300 folders,
-//     is not found. One that the command itself makes is its own. A file
-//     "commondir" that it puts into a repository, to lead git elsewhere, is taken
-//     away when it ends, and not before.
+//   - What a command makes is its own: a repository, a file that leads git to
+//     one. [Runner.Survey] finds these, and the caller looks at them.
 //   - A server that a command runs is reached by nobody outside of it.
 //   - Run by root, files of other users cannot be touched: the user namespace
 //     knows one user.

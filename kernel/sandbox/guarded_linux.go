@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,29 +20,34 @@ var startFiles = []string{
 	".local/share/applications", ".local/share/dbus-1", ".local/share/systemd",
 }
 
-// How far a folder is searched for repositories.
+// How many repositories are guarded part by part, and how many at all: each part
+// is a mount, and mounts slow each other down.
 const (
-	repoDepth   = 3
-	repoFolders = 300
+	reposInParts = 16
+	reposAlone   = 128
 )
+
+// mostKept is how many files and folders are made read-only because others run
+// what is in them.
+const mostKept = 64
 
 // guard closes, inside a folder that can be written, what a person's own
 // programs run or obey later: the hooks and settings of repositories, the start
 // files of shells. What is masked is not there at all.
-func (v *view) guard(root, home string, masked []string) {
+func (r *Runner) guard(ctx context.Context, v *view, root, home string, masked, kept []string) error {
 	info, err := os.Stat(root)
 	if err != nil {
-		return
+		return nil
 	}
 	if !info.IsDir() {
 		if startFile(root, home) || repoPart(root) {
 			v.readOnly(root, root)
 		}
-		return
+		return nil
 	}
 	if repoPart(root) || startFile(root, home) {
 		v.readOnly(root, root)
-		return
+		return nil
 	}
 	for _, name := range startFiles {
 		v.readOnly(root, filepath.Join(root, name))
@@ -49,8 +55,44 @@ func (v *view) guard(root, home string, masked []string) {
 			v.readOnly(root, filepath.Join(home, name)) // it may be a link to here
 		}
 	}
-	for _, repo := range repositories(root, masked) {
-		v.guardRepo(root, repo)
+	seen, err := r.Survey(ctx, root)
+	if err != nil {
+		return err
+	}
+	v.guardRepos(seen, masked)
+	for _, p := range kept {
+		if within(p, root) && p != root {
+			v.keep("--ro-bind", p)
+		}
+	}
+	return nil
+}
+
+// guardRepos guards the repositories of a folder. Where there are very many, the
+// folders of the root in which the others lie can only be read.
+func (v *view) guardRepos(seen *Survey, masked []string) {
+	n := 0
+	shut := map[string]bool{}
+	for _, repo := range seen.Repos {
+		switch {
+		case slices.ContainsFunc(masked, func(m string) bool { return within(repo.Path, m) }):
+			continue
+		case n < reposInParts:
+			v.guardRepo(seen.Root, repo.Path)
+		case n < reposAlone && repo.Path != seen.Root:
+			v.keep("--ro-bind", repo.Path)
+		default:
+			rel, _ := filepath.Rel(seen.Root, repo.Path)
+			top, _, _ := strings.Cut(rel, "/")
+			if top == ".git" { // its objects and its index stay the command's
+				top = ".git/modules"
+			}
+			if at := filepath.Join(seen.Root, top); !shut[at] && at != seen.Root {
+				shut[at] = true
+				v.keep("--ro-bind", at)
+			}
+		}
+		n++
 	}
 }
 
@@ -112,49 +154,6 @@ func isRepo(dir string) bool {
 	return true
 }
 
-// repositories returns, below root, the folders in which git keeps repositories
-// and the files that point to one, but none in what is masked. The search is
-// short: it stands before every command.
-func repositories(root string, masked []string) []string {
-	var out []string
-	type place struct {
-		dir   string
-		depth int
-	}
-	left := repoFolders
-	for todo := []place{{root, 0}}; len(todo) > 0 && left > 0; left-- {
-		at := todo[0]
-		todo = todo[1:]
-		entries, err := os.ReadDir(at.dir)
-		if err != nil {
-			continue
-		}
-		parts := 0
-		for _, e := range entries {
-			switch e.Name() {
-			case "HEAD", "objects", "refs":
-				parts++
-			}
-		}
-		if parts == 3 {
-			out = append(out, at.dir)
-			continue
-		}
-		for _, e := range entries {
-			p := filepath.Join(at.dir, e.Name())
-			switch {
-			case slices.Contains(masked, p):
-			case e.Name() == ".git" && e.Type()&os.ModeSymlink == 0:
-				out = append(out, p)
-			case !e.IsDir() || at.depth == repoDepth || e.Name() == "node_modules" || e.Name() == ".venv" || e.Name() == "__pycache__":
-			default:
-				todo = append(todo, place{p, at.depth + 1})
-			}
-		}
-	}
-	return out
-}
-
 // guardRepo makes the hooks and the settings of a repository read-only, those
 // of its submodules too, and holds it in its place. Where one of them is a link
 // nothing can be put over it, and the whole repository is read-only.
@@ -181,15 +180,11 @@ func (v *view) guardRepo(root, repo string) {
 	if !v.keep("--ro-bind", config) {
 		v.add("--ro-bind", "@"+partEmpty, config)
 	}
-	v.keep("--ro-bind", filepath.Join(repo, "config.worktree"))
+	for _, part := range []string{"config.worktree", "gitdir", "info/attributes"} {
+		v.keep("--ro-bind", filepath.Join(repo, part))
+	}
 	if !v.keep("--ro-bind", filepath.Join(repo, "commondir")) {
 		v.repos = append(v.repos, repo)
-	}
-	modules := filepath.Join(repo, "modules")
-	if unix.Access(modules, unix.F_OK) == nil {
-		for _, sub := range repositories(modules, nil) {
-			v.guardRepo(root, sub)
-		}
 	}
 }
 

@@ -54,8 +54,11 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 	switch {
 	case j.level >= sys.IsolationFull:
 		var err error
-		if v, err = r.view(spec, path); err != nil {
+		if v, err = r.view(ctx, spec, path); err != nil {
 			return err
+		}
+		if spec.Checked {
+			v.repos = nil
 		}
 		if spec.Copy != nil {
 			repos := v.repos
@@ -66,7 +69,7 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 			j.tidy = func() { v.tidy(layers[0], repos) }
 		}
 		// The ids of processes are those behind the walls.
-		p.Rules, p.Same, p.Hole, p.Kernel, p.Temp = v.rules(), v.granted(), spec.Hole != nil, 1, ""
+		p.Rules, p.Same, p.Hole, p.Kernel, p.Temp = v.rules(spec.Unread), v.granted(), spec.Hole != nil, 1, ""
 	case j.level >= sys.IsolationPartial:
 		p.Rules = r.rules(spec, path, j.tmp)
 	}

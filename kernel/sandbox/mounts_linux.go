@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -112,7 +113,7 @@ type bind struct {
 // view says what a command at level 3 sees. The spec is resolved; path is its
 // program. As in [Runner.rules], what is implied comes from the person's
 // environment.
-func (r *Runner) view(spec Spec, path string) (*view, error) {
+func (r *Runner) view(ctx context.Context, spec Spec, path string) (*view, error) {
 	env := r.cfg.Env()
 	home := canonical(envValue(env, "HOME"))
 	v := &view{}
@@ -161,7 +162,9 @@ func (r *Runner) view(spec Spec, path string) (*view, error) {
 		v.write = append(v.write, cache)
 	}
 	for _, root := range roots {
-		v.guard(root, home, masked)
+		if err := r.guard(ctx, v, root, home, masked, spec.Kept); err != nil {
+			return nil, err
+		}
 	}
 	v.write = append(v.write, insideTemp, "/dev/shm")
 	return v, nil
@@ -283,14 +286,31 @@ func (v *view) pin(root, path string) {
 }
 
 // rules are those of Landlock inside the view, where only what is granted
-// exists: all of it can be read.
-func (v *view) rules() []rule {
+// exists: all of it can be read but unread. These stay where they are, with their
+// times and sizes, so that git does not take them for deleted.
+func (v *view) rules(unread []string) []rule {
+	holds := func(p string) bool {
+		return slices.ContainsFunc(unread, func(u string) bool { return within(u, p) })
+	}
 	out := []rule{{Path: "/", Access: accessRead}}
+	if len(unread) > 0 {
+		out = []rule{{Path: "/", Access: accessList}, {Path: filepath.Dir(insideHelper), Access: accessRead}}
+		for _, s := range v.steps {
+			if s.option == "--symlink" || s.option == "--remount-ro" {
+				continue
+			}
+			for _, p := range without(s.to, unread) {
+				out = append(out, rule{Path: p, Access: accessRead})
+			}
+		}
+	}
 	for _, p := range devices {
 		out = append(out, rule{Path: p, Access: accessDevice})
 	}
 	for _, p := range v.write {
-		out = append(out, rule{Path: p, Access: accessWrite, Strict: true})
+		if !holds(p) {
+			out = append(out, rule{Path: p, Access: accessWrite, Strict: true})
+		}
 	}
 	return out
 }

@@ -27,6 +27,7 @@ type plan struct {
 type access string
 
 const (
+	accessList   access = "list"   // list folders
 	accessRead   access = "read"   // read and execute
 	accessWrite  access = "write"  // all but device files
 	accessDevice access = "device" // read, write and control a device file

@@ -31,6 +31,9 @@ type Config struct {
 	// Env returns the environment to scrub for commands, nil for [os.Environ].
 	// The caller usually passes what [LoginEnv] returned.
 	Env func() []string
+	// Kinds says what of a folder a [Survey] names besides repositories. It is
+	// asked once for each path and must say the same each time. Nil: nothing.
+	Kinds func(root, rel string, folder bool) Kind
 }
 
 // Runner runs commands. It is safe for concurrent use.
@@ -42,6 +45,7 @@ type Runner struct {
 
 	probing sync.Mutex
 	copies  copying
+	surveys surveys
 
 	mu     sync.Mutex
 	report *Report

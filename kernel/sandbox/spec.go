@@ -34,6 +34,14 @@ type Spec struct {
 	// A command whose folder lies inside a hidden path is refused. See the
 	// package comment for what hiding costs.
 	Hidden []string
+	// Kept are files and folders in what the command writes that it can only
+	// read, and Unread are files that it cannot read, at level 3. Who may not read
+	// something in a folder writes nothing in that folder, nor in those above it.
+	Kept   []string
+	Unread []string
+	// Checked says that the caller looks itself at what the command made of
+	// repositories. Else a file "commondir" that is new is taken away when it ends.
+	Checked bool
 	// Network lets the command open inet sockets, at level 2 and below. At
 	// level 3 it has its own loopback, and Hole is the only way out of it.
 	Network bool
@@ -119,7 +127,7 @@ func (s Spec) resolve(env []string) (Spec, string, error) {
 	if err != nil {
 		return s, "", err
 	}
-	s.Hidden = mapPaths(s.Hidden, canonical)
+	s.Hidden, s.Kept, s.Unread = mapPaths(s.Hidden, canonical), mapPaths(s.Kept, inItsFolder), mapPaths(s.Unread, inItsFolder)
 	for _, h := range s.Hidden {
 		if within(s.Dir, h) {
 			return s, "", sys.Errorf(sys.CodeRefused, "Commands do not run in %s: it belongs to Oxios itself.", s.Dir).
@@ -187,6 +195,9 @@ func canonical(p string) string {
 	}
 	return filepath.Join(canonical(parent), filepath.Base(p))
 }
+
+// inItsFolder is canonical for what may be a link itself.
+func inItsFolder(p string) string { return filepath.Join(canonical(filepath.Dir(p)), filepath.Base(p)) }
 
 func mapPaths(list []string, f func(string) string) []string {
 	out := make([]string, len(list))
