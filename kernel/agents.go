@@ -36,6 +36,11 @@ type Submit struct {
 	// another one has the attachments of that one where this is null.
 	Attachments []string `json:"attachments,omitempty"`
 
+	// Pasted are the parts of Text that the person did not type: pasted into it, or
+	// read from a file. They are the person's word, but a machine is named by them
+	// only where one is an address alone.
+	Pasted []Span `json:"pasted,omitempty"`
+
 	// Space is where the conversation belongs, by the id of the space; "" is the
 	// default one. Null finds it out for a new conversation, and keeps that of
 	// another. What a new conversation's message leaves out (folder, model, mode,

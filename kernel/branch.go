@@ -147,8 +147,15 @@ func (k *Kernel) instead(ctx context.Context, m *Submit) (Run, error) {
 	}
 	m.SessionID = r.SessionID
 	text, attached, err := k.askedOf(ctx, r)
+	if err != nil {
+		return r, err
+	}
+	before, err := k.said(ctx, r)
 	if strings.TrimSpace(m.Text) == "" {
 		m.Text = text
+	}
+	if m.Pasted == nil {
+		m.Pasted = before.edited(m.Text)
 	}
 	if m.Attachments == nil {
 		m.Attachments = attached

@@ -3,12 +3,12 @@ package kernel
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net"
 	"net/url"
 	"strings"
 
 	"oxios/kernel/security"
-	"oxios/kernel/store"
 	"oxios/kernel/sys"
 	"oxios/kernel/web"
 )
@@ -44,13 +44,69 @@ type SearchService struct {
 
 // Fetch reads a page of the web as markdown, through the network guard. What
 // comes back was written by strangers: an agent's run carries that from then on.
+// Where a page leads to an address that an agent may not be led to unasked, that
+// address is a call of its own.
 func (a *BrowserAPI) Fetch(ctx context.Context, f WebFetch) (WebPage, error) {
+	var before []string // the addresses that led here
+	for {
+		page, next, err := a.fetch(ctx, f, before)
+		if next == nil {
+			return page, err
+		}
+		if before = append(before, next.From...); len(before) > maxLed {
+			return WebPage{}, sys.Errorf(sys.CodeRefused, "%s leads on from address to address too often.", sys.Shorten(before[0], 300)).WithHint("Use another source.")
+		}
+		f.URL = next.To
+	}
+}
+
+// maxLed is how many addresses may lead to one that a person is asked about.
+const maxLed = 5
+
+// fetch reads one page, or tells where it leads if that is to be asked for apart.
+func (a *BrowserAPI) fetch(ctx context.Context, f WebFetch, before []string) (WebPage, *web.Elsewhere, error) {
 	host := hostOf(f.URL)
-	act := a.reaching("browser.fetch", host, f.URL, sys.Say("Reads the page %s", sys.Shorten(f.URL, 300)), f)
-	act.leaves = a.who.Kind == sys.KindAgent && !a.named(ctx, host)
-	return guard(ctx, a.caller, act, func(ctx context.Context) (WebPage, error) {
-		return a.k.web.Fetch(ctx, f.URL, web.FetchOptions{Raw: f.Raw, From: f.From, Max: f.Max})
+	title := sys.Say("Reads the page %s", sys.Shorten(f.URL, 300))
+	if len(before) > 0 {
+		title = sys.Say("Reads the page %s, where %s leads", sys.Shorten(f.URL, 300), sys.Shorten(before[len(before)-1], 300))
+	}
+	act := a.reaching("browser.fetch", host, f.URL, title, f)
+	if a.who.Kind == sys.KindAgent {
+		act.words = &wording{host: security.HostOf(f.URL), address: strings.TrimSpace(f.URL), goesOn: f.From > 0}
+	}
+	var next *web.Elsewhere
+	page, err := guard(ctx, a.caller, act, func(ctx context.Context) (WebPage, error) {
+		opt := web.FetchOptions{Raw: f.Raw, From: f.From, Max: f.Max}
+		var unknown error
+		if first := wordedOf(ctx); a.who.Kind == sys.KindAgent {
+			opt.Follow = func(from, to *url.URL) bool {
+				ok, err := a.follows(ctx, first, from, to)
+				unknown = err
+				return ok && err == nil
+			}
+		}
+		page, err := a.k.web.Fetch(ctx, f.URL, opt)
+		if unknown != nil {
+			return WebPage{}, unknown
+		}
+		if to, ok := errors.AsType[*web.Elsewhere](err); ok {
+			next = to
+			return WebPage{}, nil
+		}
+		if err != nil {
+			return page, err
+		}
+		page.Redirects = append(before, page.Redirects...)
+		texts := []string{page.Title, page.Markdown}
+		if n := len(page.Redirects); n > 0 { // the first address is the agent's own; the server led to the others
+			texts = append(append(texts, page.Redirects[1:]...), page.URL)
+		}
+		return page, a.heard(ctx, strings.TrimSpace(f.URL), texts...)
 	})
+	if err != nil {
+		next = nil
+	}
+	return page, next, err
 }
 
 // Search asks the search service that the person chose. Nothing found is no
@@ -58,13 +114,24 @@ func (a *BrowserAPI) Fetch(ctx context.Context, f WebFetch) (WebPage, error) {
 func (a *BrowserAPI) Search(ctx context.Context, s WebSearch) ([]WebResult, error) {
 	kind := a.k.config.get().SearchService
 	act := a.reaching("browser.search", kind, kind, sys.Say("Searches the web for: %s", sys.Shorten(s.Query, 300)), s)
-	act.leaves = true
+	if a.who.Kind == sys.KindAgent {
+		_, at := a.k.searchKey()
+		act.words = &wording{host: security.HostOf(at), query: s.Query + s.Lang}
+	}
 	return guard(ctx, a.caller, act, func(ctx context.Context) ([]WebResult, error) {
 		service, err := a.k.searchService(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return a.k.web.With(service).Search(ctx, s.Query, web.SearchOptions{Count: s.Count, Lang: s.Lang, Freshness: s.Freshness})
+		found, err := a.k.web.With(service).Search(ctx, s.Query, web.SearchOptions{Count: s.Count, Lang: s.Lang, Freshness: s.Freshness})
+		if err != nil {
+			return nil, err
+		}
+		var texts []string
+		for _, r := range found {
+			texts = append(texts, r.URL, r.Title, r.Snippet)
+		}
+		return found, a.heard(ctx, "", texts...)
 	})
 }
 
@@ -80,33 +147,6 @@ func (a *BrowserAPI) reaching(call, host, source string, title sys.Words, subjec
 			return Labels{webLabel(host, source)}, nil
 		},
 	}
-}
-
-// named reports whether the person has named a machine in the conversation.
-func (a *BrowserAPI) named(ctx context.Context, host string) bool {
-	if host == "" {
-		return false
-	}
-	messages, err := a.k.store.Messages(ctx, a.scope.sessionID)
-	if err != nil {
-		return false
-	}
-	host = strings.TrimPrefix(host, "www.")
-	for _, m := range messages {
-		if m.Role != store.RoleUser {
-			continue
-		}
-		for word := range strings.FieldsFuncSeq(strings.ToLower(m.Content), func(r rune) bool { return r > 0x7F || strings.ContainsRune(" \t\n\r<>()[]{}\"'`,;", r) }) {
-			word = strings.TrimRight(word, ".!?:")
-			if h := strings.TrimPrefix(hostOf(word), "www."); h == host {
-				return true
-			}
-			if h := strings.TrimPrefix(hostOf("https://"+word), "www."); h == host {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // hostOf is the machine of an address, in lower case; "" for none.

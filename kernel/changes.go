@@ -40,7 +40,7 @@ const maxDiff = 256 << 10
 // how the run found it to how the run left it. A file that ended as it was is
 // left out. What commands changed is not in it.
 func (a *AgentsAPI) Changes(ctx context.Context, runID string) ([]Change, error) {
-	return guard(ctx, a.caller, action{call: "agents.changes", resource: "run:" + runID}, func(ctx context.Context) ([]Change, error) {
+	return guard(ctx, a.caller, action{call: "agents.changes", resource: "run:" + runID, work: true}, func(ctx context.Context) ([]Change, error) {
 		if a.who.Kind == sys.KindAgent && runID != a.who.ID {
 			return nil, sys.Errorf(sys.CodeForbidden, "An agent sees its own changes only.")
 		}

@@ -352,6 +352,17 @@ func (f *configFile) load() error {
 	return nil
 }
 
+// sets reports whether the file itself sets one of some keys. What cannot be read
+// sets none.
+func (f *configFile) sets(keys ...string) bool {
+	raw, err := os.ReadFile(f.path)
+	var all map[string]any
+	if err != nil || toml.Unmarshal(raw, &all) != nil {
+		return false
+	}
+	return slices.ContainsFunc(keys, func(key string) bool { return all[key] != nil && all[key] != "" })
+}
+
 // parseConfig reads TOML strictly: an unknown key is an error, with its line.
 func parseConfig(raw []byte) (Config, *sys.Error) {
 	c := defaultConfig()

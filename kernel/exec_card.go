@@ -30,7 +30,7 @@ func (c *command) action(call string) action {
 			r.Kind, r.NoKind, r.NoKindKO = kind, why.EN, why.KO
 		},
 		kind: func() (*security.Kind, sys.Words) { return c.kind(call) },
-		asks: v.Final, reads: c.reads, leaves: v.Network, control: c.controls(),
+		asks: v.Final, reads: c.reads, leaves: v.Network, control: c.controls(), work: true,
 		beyond: !v.ReadOnly && len(v.Outside) > 0 || v.Effect == security.EffectOutside || v.Effect == security.EffectUnknown,
 	}
 	a.paths, a.network = c.touches(), v.Network

@@ -55,7 +55,7 @@ func (a *ExecAPI) Jobs(ctx context.Context) ([]Job, error) {
 // JobLog reads the output of a background command, or of one whose output was
 // too long for its result, from offset on.
 func (a *ExecAPI) JobLog(ctx context.Context, id string, offset int64) (JobLog, error) {
-	act := action{call: "exec.jobLog", resource: "job:" + id}
+	act := action{call: "exec.jobLog", resource: "job:" + id, work: true}
 	act.brought = a.wordsOf(func() []string { return []string{a.k.commands().startedBy(a.caller, id)} })
 	return guard(ctx, a.caller, act, func(context.Context) (JobLog, error) {
 		if offset < 0 {

@@ -42,6 +42,8 @@ type action struct {
 	beyond  bool                                  // something outside the folder could change
 	control bool                                  // what agents may do or are told would change
 	labels  Labels                                // what its run has read, with it: found by the guard
+	work    bool                                  // it shows files of the folder, or what a command said
+	words   *wording                              // what an agent sends with it, as it worded that itself
 }
 
 // guard is the gate around every call of the Handle, model calls included. In
@@ -65,6 +67,9 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 			return none, c.turnAway(ctx, a, c.unrecorded(ctx, err))
 		}
 		a.labels = weighed.live
+		if a.words == nil {
+			a.labels = a.labels.WithoutWork()
+		}
 	}
 	if err := c.allowed(row); err != nil {
 		return none, c.turnAway(ctx, a, err)
@@ -121,6 +126,7 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 	if agent && a.writing() {
 		c.k.share(ctx, c.scope)
 	}
+	ctx = context.WithValue(ctx, wordedKey{}, weighed.wording)
 	v, err := fn(context.WithValue(context.WithValue(ctx, approvedKey{}, granted), grantKey{}, grant))
 	if agent && a.brought != nil {
 		more, terr := a.brought(context.WithoutCancel(ctx))
@@ -139,7 +145,14 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 type (
 	approvedKey struct{}
 	grantKey    struct{}
+	wordedKey   struct{}
 )
+
+// wordedOf returns who chose the words of the request that ctx belongs to.
+func wordedOf(ctx context.Context) security.Wording {
+	w, _ := ctx.Value(wordedKey{}).(security.Wording)
+	return w
+}
 
 // networkOpen reports whether the call that ctx belongs to may reach the
 // network: a person approved this very call, or its kind, which says so.

@@ -118,7 +118,7 @@ func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, e
 		Folder: session.Folder, Provider: choice.provider, Model: choice.model, Mode: session.Mode, Via: m.Via, Text: m.Text, CreatedAt: k.clock.Now(),
 		Attachments: attached, Agents: m.Agents, Labels: labels,
 	}
-	msg := Message{ID: sys.NewID(), SessionID: session.ID, RunID: run.ID, Role: "user", Content: m.Text, At: run.CreatedAt, Attachments: attached}
+	msg := Message{ID: sys.NewID(), SessionID: session.ID, RunID: run.ID, Role: "user", Content: m.Text, At: run.CreatedAt, Attachments: attached, Pasted: m.Pasted}
 	var seen int64
 	err = k.store.Write(ctx, func(tx *store.Tx) (err error) {
 		if isNew {
@@ -435,6 +435,11 @@ func (k *Kernel) spec(ctx context.Context, run Run, steps []store.Step) (agent.S
 			return k.store.UpdateRun(tx, run.ID, store.RunPatch{Instructions: run.Instructions})
 		})
 		if err != nil {
+			return agent.Spec{}, err
+		}
+	}
+	if run.Instructions != nil && run.Instructions.Text != "" { // the model reads a file of the folder with every call
+		if err := h.Exec.caller.take(ctx, Labels{workLabel(run.Folder)}); err != nil {
 			return agent.Spec{}, err
 		}
 	}

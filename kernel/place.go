@@ -183,6 +183,7 @@ var (
 // fileAction is the action of a call that uses one place.
 func (c *caller) fileAction(call string, p place, use fileUse, subject any) action {
 	a := action{call: call, resource: "file:" + p.abs, effect: security.EffectRead, tier: p.verdict.Read, subject: subject, paths: p.paths()}
+	a.work = call != "exec.write"
 	if use.write {
 		a.effect, a.tier = security.EffectWrite, p.verdict.Write
 		a.beyond, a.control = !p.inside, isInstructions(p.abs)

@@ -29,7 +29,7 @@ func (k *Kernel) enqueue(ctx context.Context, s Session, to Run, m Submit, attac
 			return Submitted{}, err
 		}
 	}
-	q := Queued{ID: sys.NewID(), SessionID: s.ID, RunID: queueOf(to), Text: m.Text, CreatedAt: k.clock.Now(), Attachments: attached}
+	q := Queued{ID: sys.NewID(), SessionID: s.ID, RunID: queueOf(to), Text: m.Text, CreatedAt: k.clock.Now(), Attachments: attached, Pasted: m.Pasted}
 	if err := k.store.Write(ctx, func(tx *store.Tx) error { return k.store.Enqueue(tx, &q) }); err != nil {
 		return Submitted{}, err
 	}
@@ -61,12 +61,13 @@ func (k *Kernel) startQueued(session string) {
 	if err != nil || len(q) == 0 {
 		return
 	}
-	var texts, attached []string
+	var attached []string
+	var said spoken
 	err = k.store.Write(ctx, func(tx *store.Tx) (err error) {
-		texts, attached = nil, nil
+		said, attached = spoken{}, nil
 		q, err = k.store.TakeQueued(tx, session, "", 0)
 		for _, m := range q {
-			texts = append(texts, m.Text)
+			said.add(m.Text, m.Pasted)
 			attached = append(attached, idsOf(m.Attachments)...)
 		}
 		return err
@@ -79,7 +80,7 @@ func (k *Kernel) startQueued(session string) {
 		return
 	}
 	k.publishQueue(ctx, session)
-	if _, err := k.submit(ctx, Submit{SessionID: session, Text: strings.Join(texts, "\n\n"), Attachments: attached, Via: viaQueue}, scope{}); err != nil {
+	if _, err := k.submit(ctx, Submit{SessionID: session, Text: said.text, Pasted: said.pasted, Attachments: attached, Via: viaQueue}, scope{}); err != nil {
 		k.log.Error("Could not start a run for queued messages", "session_id", session, "error", err)
 		k.raise(sys.AsError(err))
 		k.putBack(ctx, q)

@@ -23,6 +23,7 @@ type (
 	Run          = store.Run
 	RunState     = store.RunState
 	Queued       = store.Queued
+	Span         = store.Span
 	StepView     = agent.StepView
 )
 
@@ -69,8 +70,12 @@ func (a *StateAPI) Sessions(ctx context.Context, q SessionQuery) ([]Session, err
 // Session returns one conversation with the runs of the branch that it shows,
 // and their steps.
 func (a *StateAPI) Session(ctx context.Context, id string) (SessionView, error) {
-	return guard(ctx, a.caller, action{call: "state.session", resource: "session:" + id}, func(ctx context.Context) (SessionView, error) {
-		return a.k.sessionView(ctx, id, false)
+	var seen SessionView
+	act := action{call: "state.session", resource: "session:" + id, work: true}
+	act.brought = a.wordsOf(func() []string { return each(seen.Runs, func(r RunView) string { return r.Run.ID }) })
+	return guard(ctx, a.caller, act, func(ctx context.Context) (_ SessionView, err error) {
+		seen, err = a.k.sessionView(ctx, id, false)
+		return seen, err
 	})
 }
 

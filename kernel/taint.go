@@ -24,6 +24,8 @@ type taint struct {
 	live     Labels // all of the run with it, without what the person has ended
 	decision security.Decision
 	reason   security.TaintReason
+	wording  security.Wording // of a request that the agent words itself
+	host     string           // the machine that such a request goes to
 }
 
 // weigh asks the rule of taint about an agent's call.
@@ -32,6 +34,9 @@ func (c *caller) weigh(ctx context.Context, row Syscall, a action) (t taint, err
 		if t.own, err = a.reads(ctx); err != nil {
 			return t, fmt.Errorf("find out where %s comes from: %w", a.resource, err)
 		}
+	}
+	if a.work {
+		t.own = t.own.Join(Labels{workLabel(c.scope.folder)})
 	}
 	read := c.k.runs.of(c.scope.runID).labels
 	if c.trial != nil {
@@ -51,7 +56,13 @@ func (c *caller) weigh(ctx context.Context, row Syscall, a action) (t taint, err
 	if a.control {
 		sink = security.SinkControl
 	}
-	t.decision, t.reason = security.DecideTaint(t.live, security.SinkCall{Sink: sink, Leaves: a.leaves, Outside: a.beyond}, isolation)
+	if a.words != nil {
+		t.host = a.words.host
+		if t.wording, err = c.worded(ctx, a.words, t.live); err != nil {
+			return t, fmt.Errorf("find out who named %s: %w", a.resource, err)
+		}
+	}
+	t.decision, t.reason = security.DecideTaint(t.live, security.SinkCall{Sink: sink, Leaves: a.leaves, Outside: a.beyond, Wording: t.wording}, isolation)
 	if t.decision == security.DecisionAsk && t.reason == security.TaintTask {
 		var agreed bool
 		if agreed, err = c.agreed(ctx, t.live); agreed {
@@ -95,7 +106,7 @@ func (t taint) closed() error {
 // read what it has read is for another call, and no kind of step covers it.
 func (t taint) bind(a action) action {
 	var ids []string
-	for _, l := range t.live {
+	for _, l := range t.live.WithoutWork() {
 		ids = append(ids, l.ID)
 	}
 	slices.Sort(ids)
@@ -112,7 +123,7 @@ func (t taint) bind(a action) action {
 		if t.reason != security.TaintTask || r.Why == "" {
 			r.Why, r.WhyKO = why.EN, why.KO
 		}
-		r.Kind = nil
+		r.Kind, r.Host = nil, t.host
 		no := sys.Say("The run has read something from outside, so this is asked for each time.")
 		r.NoKind, r.NoKindKO = no.EN, no.KO
 	}
@@ -126,6 +137,9 @@ func (t taint) why() sys.Words {
 		return sys.Words{}
 	case t.reason == security.TaintTask:
 		return sys.Say("It may not be what you asked for: the run has read something from outside.")
+	}
+	if t.reason == security.TaintComposed {
+		return sys.Say("The agent chose these words itself, after it had read something from outside and something private. They could carry away what it read.")
 	}
 	return sys.Say("The run has read something from outside and something private, so whatever leaves its folder is asked for each time.")
 }

@@ -73,11 +73,11 @@ func (k *Kernel) allLabels(ctx context.Context, q LabelQuery) ([]LabelInfo, erro
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range run.Labels {
+	for _, l := range run.Labels.WithoutWork() {
 		out = append(out, LabelInfo{Label: l, RunID: id})
 	}
 	for _, s := range steps {
-		for _, l := range s.Labels {
+		for _, l := range s.Labels.WithoutWork() {
 			if !slices.ContainsFunc(out, func(o LabelInfo) bool { return o.ID == l.ID }) {
 				out = append(out, LabelInfo{Label: l, RunID: id, StepID: s.ID})
 			}

@@ -232,7 +232,7 @@ func (k *Kernel) writtenBelow(ctx context.Context, dir string, which func(path s
 
 // wrote notes that a run writes files, before it does: they carry what it has read.
 func (k *Kernel) wrote(ctx context.Context, s scope, files ...store.FileLabel) error {
-	read, err := k.liveLabels(ctx, k.runs.of(s.runID).labels)
+	read, err := k.liveLabels(ctx, k.runs.of(s.runID).labels.WithoutWork())
 	if err != nil || len(read) == 0 || len(files) == 0 {
 		return err
 	}
@@ -249,10 +249,9 @@ const mostHashed = 500
 // labelledBy are the files that a command left, with what its run has read.
 func (k *Kernel) labelledBy(ctx context.Context, runID string, marks []store.FileMark) (out []store.FileLabel, err error) {
 	read, err := k.labelsOf(ctx, runID)
-	if err != nil || len(read) == 0 {
+	if read = roots(read.WithoutWork()); err != nil || len(read) == 0 {
 		return nil, err
 	}
-	read = roots(read)
 	for _, m := range marks {
 		info, err := os.Lstat(m.Path)
 		if err != nil || !info.Mode().IsRegular() {

@@ -189,7 +189,12 @@ func (c *console) say(ctx context.Context, args []string, f runFlags) error {
 	if f.background { // nobody waits here: it may wait itself, and the person hears of it
 		via = "background"
 	}
+	var pasted []kernel.Span
+	if piped { // standard input may hold anybody's words
+		pasted = []kernel.Span{{To: len(text), Foreign: true}}
+	}
 	sent, err := l.Agents.Submit(ctx, kernel.Submit{
+		Pasted: pasted,
 		Space:  space,
 		MaxUSD: f.maxCost, Agents: value(f.agents),
 		SessionID: f.session, InsteadOf: f.insteadOf, Text: text, Attachments: attached, Folder: folder, Provider: f.provider, Model: f.model, Mode: f.mode, Role: f.role, Via: via,

@@ -446,6 +446,8 @@ type SpaceAPI interface {
 type BrowserAPI interface {
 	// Fetch reads a page of the web as markdown, through the network guard. What
 	// comes back was written by strangers: an agent's run carries that from then on.
+	// Where a page leads to an address that an agent may not be led to unasked, that
+	// address is a call of its own.
 	Fetch(ctx context.Context, f kernel.WebFetch) (kernel.WebPage, error)
 	// Search asks the search service that the person chose. Nothing found is no
 	// error.

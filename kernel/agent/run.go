@@ -253,7 +253,7 @@ func (x *run) takeQueued(ctx context.Context) error {
 			if err := x.journal.Propose(tx, step); err != nil {
 				return err
 			}
-			msg := store.Message{ID: m.ID, SessionID: x.spec.Run.SessionID, RunID: x.id, Role: "user", Content: m.Text, At: x.Clock.Now(), Attachments: m.Attachments}
+			msg := store.Message{ID: m.ID, SessionID: x.spec.Run.SessionID, RunID: x.id, Role: "user", Content: m.Text, At: x.Clock.Now(), Attachments: m.Attachments, Pasted: m.Pasted}
 			if err := x.Store.AddMessage(tx, msg); err != nil {
 				return err
 			}

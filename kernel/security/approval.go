@@ -48,6 +48,7 @@ type Request struct {
 	Why        string        `json:"why,omitempty"`        // what Oxios knows about it
 	WhyKO      string        `json:"why_ko,omitempty"`     // the same in Korean
 	Network    bool          `json:"network"`
+	Host       string        `json:"host,omitempty"`    // the machine of a request that the agent worded itself: a yes of [ScopeRun] covers all of it for the run
 	Outside    []string      `json:"outside,omitempty"` // paths outside the folder
 	Contained  sys.Isolation `json:"contained"`         // the isolation that it would run under
 	Undo       string        `json:"undo"`              // "no", or how it can be undone

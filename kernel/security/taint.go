@@ -30,9 +30,22 @@ const (
 // SinkCall is a call as the rule of taint sees it.
 type SinkCall struct {
 	Sink    Sink
-	Leaves  bool // something could leave this machine
-	Outside bool // something outside the folder could change
+	Leaves  bool    // something could leave this machine
+	Outside bool    // something outside the folder could change
+	Wording Wording // of a request that an agent sends itself
 }
+
+// Wording says who chose the words of a request that an agent sends itself.
+type Wording string
+
+// The wordings.
+const (
+	WordingNone     Wording = ""         // it is no such request
+	WordingNamed    Wording = "named"    // the person named its machine, or has said yes to it for this run
+	WordingFound    Wording = "found"    // its address stands in what the run has read, or in the person's words
+	WordingSearch   Wording = "search"   // a short search at the service that the person set up
+	WordingComposed Wording = "composed" // the agent's own
+)
 
 // TaintReason says why a call asks, or is closed, because of what its run has
 // read. "" is no reason.
@@ -41,6 +54,7 @@ type TaintReason string
 // The reasons.
 const (
 	TaintLeaves    TaintReason = "leaves"    // untrusted and sensitive in one run, and something could leave
+	TaintComposed  TaintReason = "composed"  // untrusted and something of the person's, and the agent worded the request itself
 	TaintOutside   TaintReason = "outside"   // the same, and something outside the folder could change
 	TaintTask      TaintReason = "task"      // untrusted, and the call gives somebody a task
 	TaintControl   TaintReason = "control"   // untrusted, and the call changes what agents may do or are told
@@ -60,6 +74,11 @@ func DecideTaint(read Labels, c SinkCall, isolation sys.Isolation) (Decision, Ta
 		return DecisionNever, TaintUnchecked
 	case c.Sink == SinkTask:
 		return DecisionAsk, TaintTask
+	case c.Wording == WordingNamed:
+	case c.Wording != WordingNone && read.Secret():
+		return DecisionAsk, TaintLeaves
+	case c.Wording == WordingComposed && read.Private():
+		return DecisionAsk, TaintComposed
 	case !read.Sensitive():
 	case c.Leaves:
 		return DecisionAsk, TaintLeaves

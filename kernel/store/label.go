@@ -30,6 +30,7 @@ const (
 	LabelWeb        LabelOrigin = "web"        // a page or a search of the web
 	LabelVault      LabelOrigin = "vault"      // notes of the person
 	LabelMemory     LabelOrigin = "memory"     // what is remembered of the person
+	LabelWork       LabelOrigin = "work"       // the person's work: files of the folder, the output of commands
 	LabelWritten    LabelOrigin = "written"    // a file that an agent wrote after it had read such things
 )
 
@@ -93,6 +94,31 @@ func (l Labels) Untrusted() bool {
 // Sensitive reports whether something in l should not leave this machine.
 func (l Labels) Sensitive() bool {
 	return slices.ContainsFunc(l, func(m Label) bool { return m.Sensitive })
+}
+
+// Private reports whether something in l is the person's, their work included.
+func (l Labels) Private() bool {
+	return l.Sensitive() || slices.ContainsFunc(l, func(m Label) bool { return m.Origin == LabelWork })
+}
+
+// Secret reports whether something in l may hold passwords or keys, or lies
+// outside the folder of its run.
+func (l Labels) Secret() bool { return slices.ContainsFunc(l, Label.secret) }
+
+func (l Label) secret() bool {
+	switch l.Origin {
+	case LabelSecret, LabelOutside:
+		return l.Sensitive
+	case LabelWritten:
+		return l.Sensitive && l.From.Secret()
+	}
+	return false
+}
+
+// WithoutWork leaves out that the person's work was read. It says what may leave
+// by an address, and nothing about what was written afterwards.
+func (l Labels) WithoutWork() Labels {
+	return slices.DeleteFunc(slices.Clone(l), func(m Label) bool { return m.Origin == LabelWork })
 }
 
 // FileLabel is a file that a run with labels wrote.

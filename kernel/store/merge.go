@@ -50,12 +50,13 @@ type MergeOptions struct {
 // files and what the person ended belong to the files of this machine. A merge of
 // spaces is undone where it was made, and so is what a curation of memories did.
 // The calls that looked for memories are in the account alone. The vectors of
-// memories are made anew, by the embedder that is configured here.
+// memories are made anew, by the embedder that is configured here. Which addresses a
+// conversation has read stays out: what is not known there asks.
 var mergedTables = []string{
 	"sessions", "messages", "runs", "steps", "queued", "mail", "changes", "approvals", "attachments", "attached", "seeds", "audit", "kv", "spend", "counters", "limits",
 	"file_marks", "undo_moves", "undo_commands", "tries", "grants", "file_labels", "ended_labels",
 	"spaces", "space_words", "space_declined", "space_merges", "memories", "memory_uses", "memory_vectors", "embedders", "spend_purposes",
-	"memory_quotes", "memory_extractions", "memory_calls", "memory_curations",
+	"memory_quotes", "memory_extractions", "memory_calls", "memory_curations", "web_read", "web_asked",
 }
 
 // Merge adds what from has and this database lacks, and changes nothing that

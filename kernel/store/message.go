@@ -44,6 +44,7 @@ type Message struct {
 	Demo      bool       `json:"demo"`   // scripted, no language model
 
 	Attachments []Attachment `json:"attachments,omitempty"` // of a person's message
+	Pasted      []Span       `json:"pasted,omitempty"`      // the parts of it that the person did not type
 }
 
 // ToolCall is what a model asked for and what became of it.
@@ -84,13 +85,17 @@ func (s *Store) AddMessage(tx *Tx, m Message) error {
 	if err != nil {
 		return err
 	}
+	pasted, err := spansJSON(m.Pasted)
+	if err != nil {
+		return err
+	}
 	res, err := tx.Exec("UPDATE sessions SET updated_at = max(updated_at, ?) WHERE id = ? AND discarded_at IS NULL", Millis(m.At), m.SessionID)
 	if err := must(res, err, func() error { return errNotFound("session", m.SessionID) }); err != nil {
 		return err
 	}
-	_, err = tx.Exec(`INSERT INTO messages (id, session_id, run_id, role, content, reasoning, timestamp, cost_json, tool_calls_json, provider, model, status, demo, attachments_json)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)`, m.ID, m.SessionID, m.RunID, m.Role, m.Content, m.Reasoning, Millis(m.At), cost, calls,
-		m.Provider, m.Model, m.Status, m.Demo, attached)
+	_, err = tx.Exec(`INSERT INTO messages (id, session_id, run_id, role, content, reasoning, timestamp, cost_json, tool_calls_json, provider, model, status, demo, attachments_json, pasted_json)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`, m.ID, m.SessionID, m.RunID, m.Role, m.Content, m.Reasoning, Millis(m.At), cost, calls,
+		m.Provider, m.Model, m.Status, m.Demo, attached, pasted)
 	return err
 }
 
@@ -99,7 +104,7 @@ func (s *Store) AddMessage(tx *Tx, m Message) error {
 func (s *Store) Messages(ctx context.Context, sessionID string) ([]Message, error) {
 	var all []Message
 	err := s.Read(ctx, func(tx *Tx) error {
-		rows, err := tx.Query(`SELECT id, session_id, run_id, role, content, reasoning, timestamp, cost_json, tool_calls_json, provider, model, status, demo, attachments_json
+		rows, err := tx.Query(`SELECT id, session_id, run_id, role, content, reasoning, timestamp, cost_json, tool_calls_json, provider, model, status, demo, attachments_json, pasted_json
 			FROM messages WHERE session_id = ? ORDER BY n`, sessionID)
 		if err != nil {
 			return err
@@ -107,9 +112,9 @@ func (s *Store) Messages(ctx context.Context, sessionID string) ([]Message, erro
 		for rows.Next() {
 			var m Message
 			var at int64
-			var cost, calls, attached sql.NullString
+			var cost, calls, attached, pasted sql.NullString
 			if err := rows.Scan(&m.ID, &m.SessionID, &m.RunID, &m.Role, &m.Content, &m.Reasoning, &at, &cost, &calls,
-				&m.Provider, &m.Model, &m.Status, &m.Demo, &attached); err != nil {
+				&m.Provider, &m.Model, &m.Status, &m.Demo, &attached, &pasted); err != nil {
 				return err
 			}
 			m.At = FromMillis(at)
@@ -121,6 +126,9 @@ func (s *Store) Messages(ctx context.Context, sessionID string) ([]Message, erro
 			}
 			if err := fromJSON(attached, &m.Attachments); err != nil {
 				return fmt.Errorf("read the attachments of message %s: %w", m.ID, err)
+			}
+			if err := fromJSON(pasted, &m.Pasted); err != nil {
+				return fmt.Errorf("read what was pasted into message %s: %w", m.ID, err)
 			}
 			all = append(all, m)
 		}

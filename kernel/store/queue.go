@@ -20,6 +20,7 @@ type Queued struct {
 	Request   json.RawMessage `json:"request,omitempty"` // how it was submitted: the caller's own form
 
 	Attachments []Attachment `json:"attachments,omitempty"`
+	Pasted      []Span       `json:"pasted,omitempty"` // the parts that the person did not type
 }
 
 // Enqueue saves a message for later. An empty ID and a zero CreatedAt are
@@ -35,8 +36,12 @@ func (s *Store) Enqueue(tx *Tx, q *Queued) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec("INSERT INTO queued (id, session_id, run_id, text, created_at, request_json, attachments_json) VALUES (?,?,?,?,?,?,?)",
-		q.ID, q.SessionID, q.RunID, q.Text, Millis(q.CreatedAt), nullRaw(q.Request), attached)
+	pasted, err := spansJSON(q.Pasted)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec("INSERT INTO queued (id, session_id, run_id, text, created_at, request_json, attachments_json, pasted_json) VALUES (?,?,?,?,?,?,?,?)",
+		q.ID, q.SessionID, q.RunID, q.Text, Millis(q.CreatedAt), nullRaw(q.Request), attached, pasted)
 	return err
 }
 
@@ -79,7 +84,7 @@ func (s *Store) RemoveQueued(tx *Tx, id string) (Queued, error) {
 	return q, err
 }
 
-const queuedColumns = "id, session_id, run_id, text, created_at, request_json, attachments_json"
+const queuedColumns = "id, session_id, run_id, text, created_at, request_json, attachments_json, pasted_json"
 
 // queryQueued returns up to n messages, or all for a negative n. The limit is
 // not in the query: SQLite compiles one with a bound limit anew at each use.
@@ -103,11 +108,14 @@ func queryQueued(tx *Tx, sessionID, runID string, n int) ([]Queued, error) {
 func scanQueued(row scanner) (Queued, error) {
 	var q Queued
 	var created int64
-	var request, attached sql.NullString
-	if err := row.Scan(&q.ID, &q.SessionID, &q.RunID, &q.Text, &created, &request, &attached); err != nil {
+	var request, attached, pasted sql.NullString
+	if err := row.Scan(&q.ID, &q.SessionID, &q.RunID, &q.Text, &created, &request, &attached, &pasted); err != nil {
 		return q, err
 	}
 	q.CreatedAt, q.Request = FromMillis(created), fromRaw(request)
+	if err := fromJSON(pasted, &q.Pasted); err != nil {
+		return q, err
+	}
 	return q, fromJSON(attached, &q.Attachments)
 }
 

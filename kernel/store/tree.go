@@ -139,9 +139,9 @@ func (s *Store) CopyBranch(tx *Tx, runID string, session *Session) error {
 				s.started_at, s.closed_at, s.audit_seq, s.labels_json FROM runs c JOIN steps s ON s.run_id = c.copy_of WHERE c.session_id = ?1`,
 		// A table of its own for the copies, which SQLite then looks up by an index of its own.
 		`WITH c AS MATERIALIZED (SELECT id, session_id, copy_of FROM runs WHERE session_id = ?1)
-			INSERT INTO messages (id, session_id, run_id, role, content, reasoning, timestamp, cost_json, tool_calls_json, provider, model, status, demo, attachments_json)
+			INSERT INTO messages (id, session_id, run_id, role, content, reasoning, timestamp, cost_json, tool_calls_json, provider, model, status, demo, attachments_json, pasted_json)
 			SELECT c.id || '-' || m.n, c.session_id, c.id, m.role, m.content, m.reasoning, m.timestamp, m.cost_json, m.tool_calls_json, m.provider,
-				m.model, m.status, m.demo, m.attachments_json FROM messages m JOIN c ON c.copy_of = m.run_id WHERE m.session_id = ?2 ORDER BY m.n`,
+				m.model, m.status, m.demo, m.attachments_json, m.pasted_json FROM messages m JOIN c ON c.copy_of = m.run_id WHERE m.session_id = ?2 ORDER BY m.n`,
 	} {
 		if _, err := tx.Exec(query, session.ID, session.OriginID); err != nil {
 			return fmt.Errorf("copy the branch: %w", err)

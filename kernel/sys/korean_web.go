@@ -4,6 +4,10 @@ package sys
 func koreanWeb() [][2]string {
 	return [][2]string{
 		{"Reads the page %s", "페이지를 읽습니다: %s"},
+		{"Reads the page %s, where %s leads", "페이지를 읽습니다: %s (%s에서 이어진 주소)"},
+		{"%s leads on from address to address too often.", "%s에서 다른 주소로 너무 여러 번 이어집니다."},
+		{"files of %s, or what commands said there", "%s의 파일이나 그곳에서 실행한 명령의 출력"},
+		{"The agent chose these words itself, after it had read something from outside and something private. They could carry away what it read.", "에이전트가 밖에서 온 것과 개인적인 것을 읽은 뒤에 스스로 정한 주소나 검색어입니다. 읽은 내용이 함께 나갈 수 있습니다."},
 		{"Searches the web for: %s", "웹에서 검색합니다: %s"},
 		{"what %s sent", "%s에서 온 것"},
 		{"search_url is %q, but must be an http or https address, or empty", "search_url이 %q입니다. http나 https 주소이거나 비어 있어야 합니다"},

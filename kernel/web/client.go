@@ -19,6 +19,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"time"
 
@@ -75,18 +76,33 @@ func (c *Client) With(s Service) *Client {
 	return &d
 }
 
+// Elsewhere is the error of a page that leads to an address which
+// [FetchOptions.Follow] does not follow. Nothing was asked of that one.
+type Elsewhere struct {
+	From []string // the addresses that led there, the one asked for first
+	To   string
+}
+
+func (e *Elsewhere) Error() string { return "the page leads to " + e.To }
+
 // trip is the way of one request: it says who asks, and remembers the
 // addresses that it came by and why a name was not found.
 type trip struct {
 	base      http.RoundTripper
 	userAgent string
 	accept    string
+	follow    func(from, to *url.URL) bool // nil follows wherever it leads
+	at        *url.URL
 	addresses []string // in their order; the last one answered, or failed
 	lookup    error
 }
 
 // RoundTrip implements [http.RoundTripper] for [security.NetGuard.Get].
 func (t *trip) RoundTrip(req *http.Request) (*http.Response, error) {
+	if t.at != nil && t.follow != nil && !t.follow(t.at, req.URL) {
+		return nil, &Elsewhere{From: t.addresses, To: req.URL.String()}
+	}
+	t.at = req.URL
 	t.addresses = append(t.addresses, req.URL.String())
 	r := req.Clone(req.Context()) // a round tripper leaves its request as it is
 	r.Header.Set("User-Agent", t.userAgent)

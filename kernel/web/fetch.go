@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"path"
@@ -21,6 +22,11 @@ type FetchOptions struct {
 	Raw  bool // the text as it was sent, HTML with its tags and with what the page hides
 	From int  // the character to begin at, as a Next said
 	Max  int  // characters; 0 is [DefaultMax]
+
+	// Follow says whether an address that the page leads to is asked for; nil
+	// follows all that the guard lets through. Where it says no, the fetch fails
+	// with [*Elsewhere].
+	Follow func(from, to *url.URL) bool
 }
 
 // Page is what an address holds. All of its texts are written by strangers.
@@ -63,7 +69,7 @@ func (c *Client) Fetch(ctx context.Context, address string, opt FetchOptions) (P
 		return Page{}, sys.Errorf(sys.CodeInvalid, "A page has no character %d.", min(opt.From, opt.Max)).
 			WithHint("Give 0, or the number with which the last piece said it goes on.")
 	}
-	r, err := c.get(ctx, strings.TrimSpace(address))
+	r, err := c.get(ctx, strings.TrimSpace(address), opt.Follow)
 	if err != nil {
 		return Page{}, err
 	}
@@ -82,10 +88,10 @@ func (c *Client) Fetch(ctx context.Context, address string, opt FetchOptions) (P
 }
 
 // get asks for a page and reads its answer.
-func (c *Client) get(ctx context.Context, address string) (*reading, error) {
+func (c *Client) get(ctx context.Context, address string, follow func(from, to *url.URL) bool) (*reading, error) {
 	within, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	t := &trip{userAgent: c.UserAgent, accept: "text/html,application/xhtml+xml,application/json;q=0.9,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5"}
+	t := &trip{userAgent: c.UserAgent, follow: follow, accept: "text/html,application/xhtml+xml,application/json;q=0.9,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5"}
 	g := c.guard(t)
 	transport := g.Transport()
 	transport.ResponseHeaderTimeout = c.Timeout
@@ -94,6 +100,9 @@ func (c *Client) get(ctx context.Context, address string) (*reading, error) {
 		address, _, _ = strings.Cut(address, "#") // it is for whoever reads, not for the server
 	}
 	res, err := g.Get(within, t, address)
+	if elsewhere, ok := errors.AsType[*Elsewhere](err); ok {
+		return nil, elsewhere
+	}
 	if err != nil {
 		return nil, c.failure(ctx, err, address, t)
 	}

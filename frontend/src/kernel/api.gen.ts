@@ -237,6 +237,8 @@ export interface ApprovalRequest {
   /** the same in Korean */
   why_ko?: string;
   network: boolean;
+  /** the machine of a request that the agent worded itself: a yes of [ScopeRun] covers all of it for the run */
+  host?: string;
   /** paths outside the folder */
   outside?: string[];
   /** the isolation that it would run under */
@@ -1583,7 +1585,7 @@ export interface LabelInfo {
 }
 
 /** LabelOrigin says what kind of thing a [Label] is of. */
-export type LabelOrigin = 'file' | 'folder' | 'network' | 'attachment' | 'outside' | 'secret' | 'web' | 'vault' | 'memory' | 'written';
+export type LabelOrigin = 'file' | 'folder' | 'network' | 'attachment' | 'outside' | 'secret' | 'web' | 'vault' | 'memory' | 'work' | 'written';
 
 /**
  * LabelQuery selects labels. Without a run they are those of the files that agents
@@ -2019,6 +2021,8 @@ export interface Message {
   demo: boolean;
   /** of a person's message */
   attachments?: Attachment[];
+  /** the parts of it that the person did not type */
+  pasted?: Span[];
 }
 
 /**
@@ -2363,6 +2367,8 @@ export interface Queued {
   /** how it was submitted: the caller's own form */
   request?: unknown;
   attachments?: Attachment[];
+  /** the parts that the person did not type */
+  pasted?: Span[];
 }
 
 /**
@@ -3096,6 +3102,18 @@ export interface SpaceView {
   merge_id?: string;
 }
 
+/** Span is a part of a text, in UTF-16 units as a page counts them. */
+export interface Span {
+  from: number;
+  /** behind the last one */
+  to: number;
+  /**
+   * Foreign says that it came from a file or another program: not even an address
+   * alone is the person's there.
+   */
+  foreign?: boolean;
+}
+
 /**
  * Stand names the model that answered in place of the one that was wanted. Only
  * a caller that may ask several sets it; nil: the one that was wanted answered.
@@ -3276,6 +3294,12 @@ export interface Submit {
    * another one has the attachments of that one where this is null.
    */
   attachments?: string[];
+  /**
+   * Pasted are the parts of Text that the person did not type: pasted into it, or
+   * read from a file. They are the person's word, but a machine is named by them
+   * only where one is an address alone.
+   */
+  pasted?: Span[];
   /**
    * Space is where the conversation belongs, by the id of the space; "" is the
    * default one. Null finds it out for a new conversation, and keeps that of
@@ -4596,6 +4620,8 @@ export interface BrowserAPI {
   /**
    * Fetch reads a page of the web as markdown, through the network guard. What
    * comes back was written by strangers: an agent's run carries that from then on.
+   * Where a page leads to an address that an agent may not be led to unasked, that
+   * address is a call of its own.
    */
   fetch(f: WebFetch): Promise<WebPage>;
   /**
