@@ -1,7 +1,9 @@
 package llm
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,7 +19,11 @@ type answer struct {
 	refusal   strings.Builder
 	calls     []*partialCall
 	slots     map[int]*partialCall // by the server's index
-	finish    string               // "" until the server says why it ended
+	offered   map[string]bool      // the names of the tools
+	think     thinking
+	halves    [2]string // halves of a character that the text and the reasoning ended in
+	back      Back
+	finish    string // "" until the server says why it ended
 	usage     Usage
 	model     string
 	first     time.Duration
@@ -25,16 +31,15 @@ type answer struct {
 	open      bool // the server accepted the request
 }
 
-type partialCall struct {
-	id, name string
-	args     strings.Builder
-}
-
-func newAnswer(start time.Time, emit func(Delta)) *answer {
+func newAnswer(start time.Time, tools []Tool, emit func(Delta)) *answer {
 	if emit == nil {
 		emit = func(Delta) {}
 	}
-	return &answer{emit: emit, start: start, slots: map[int]*partialCall{}}
+	a := &answer{emit: emit, start: start, slots: map[int]*partialCall{}, offered: map[string]bool{}}
+	for _, t := range tools {
+		a.offered[t.Name] = true
+	}
+	return a
 }
 
 func (a *answer) begin() {
@@ -48,8 +53,29 @@ func (a *answer) addText(s string) {
 		return
 	}
 	a.begin()
-	a.text.WriteString(s)
-	a.emit(Delta{Text: s})
+	text, thought := a.think.take(joinHalves(&a.halves[0], s))
+	a.passOn(text, thought)
+}
+
+func (a *answer) passOn(text, thought string) {
+	if thought != "" {
+		a.reasoning.WriteString(thought)
+		a.emit(Delta{Reasoning: thought})
+	}
+	if text != "" {
+		a.text.WriteString(text)
+		a.emit(Delta{Text: text})
+	}
+}
+
+// end passes on what was held back.
+func (a *answer) end() {
+	for i := range a.halves {
+		if a.halves[i] != "" {
+			a.halves[i] = ""
+		}
+	}
+	a.passOn(a.think.end())
 }
 
 func (a *answer) addReasoning(s string) {
@@ -57,8 +83,7 @@ func (a *answer) addReasoning(s string) {
 		return
 	}
 	a.begin()
-	a.reasoning.WriteString(s)
-	a.emit(Delta{Reasoning: s})
+	a.passOn("", joinHalves(&a.halves[1], s))
 }
 
 func (a *answer) addRefusal(s string) {
@@ -69,51 +94,6 @@ func (a *answer) addRefusal(s string) {
 	a.refusal.WriteString(s)
 }
 
-// addCall merges a fragment of a tool call. index is nil where the server
-// counts nothing; then a name or a new id begins the next call.
-func (a *answer) addCall(index *int, id, name, args string) error {
-	a.begin()
-	call := a.slot(index, id, name)
-	if call == nil {
-		if len(a.calls) >= maxCalls {
-			return fmt.Errorf("more than %d tool calls in one answer", maxCalls)
-		}
-		call = &partialCall{}
-		a.calls = append(a.calls, call)
-		if index != nil {
-			a.slots[*index] = call
-		}
-	}
-	if id != "" {
-		call.id = id
-	}
-	if name != "" && call.name != name {
-		call.name += name
-		a.emit(Delta{Tool: call.name})
-	}
-	call.args.WriteString(args)
-	return nil
-}
-
-func (a *answer) slot(index *int, id, name string) *partialCall {
-	if index == nil {
-		if len(a.calls) == 0 {
-			return nil
-		}
-		last := a.calls[len(a.calls)-1]
-		if name != "" || (id != "" && id != last.id) {
-			return nil
-		}
-		return last
-	}
-	call := a.slots[*index]
-	// Some servers count every parallel call as number 0; their ids differ.
-	if call != nil && id != "" && call.id != "" && id != call.id {
-		return nil
-	}
-	return call
-}
-
 // response builds the result. Tool calls are kept only if the answer is good
 // and ended by itself.
 func (a *answer) response(good bool) *Response {
@@ -122,6 +102,7 @@ func (a *answer) response(good bool) *Response {
 			Role:      RoleAssistant,
 			Content:   a.text.String(),
 			Reasoning: a.reasoning.String(),
+			Back:      a.back,
 		},
 		FinishReason: a.finish,
 		Usage:        a.usage,
@@ -129,30 +110,56 @@ func (a *answer) response(good bool) *Response {
 		FirstToken:   a.first,
 		Total:        time.Since(a.start),
 	}
-	if !good || a.finish == FinishLength {
-		return r
+	if thought, answer, ok := splitThought(r.Message.Content); ok {
+		r.Message.Content, r.Message.Reasoning = answer, r.Message.Reasoning+thought
 	}
-	seen := map[string]bool{}
-	for i, c := range a.calls {
-		id := c.id
-		if id == "" || seen[id] {
-			id = fmt.Sprintf("call_%d_%s", i, sys.NewID())
-		}
-		seen[id] = true
-		r.Message.ToolCalls = append(r.Message.ToolCalls, ToolCall{ID: id, Name: c.name, Args: c.args.String()})
+	if good && a.finish != FinishLength {
+		r.Message.ToolCalls, _ = a.toolCalls() // what is wrong with them was found before
 	}
 	return r
 }
 
-// check looks for what makes a finished answer unusable.
-func (a *answer) check() error {
-	for _, c := range a.calls {
-		if c.name == "" {
-			return fmt.Errorf("a tool call without a name")
-		}
-		if tooDeep(c.args.String(), maxDepth) {
-			return fmt.Errorf("tool arguments that are nested deeper than %d levels", maxDepth)
+// cleanEnd is the reason of an answer whose server said that it is over, and not
+// why; "" when it is over in the middle of a tool call.
+func (a *answer) cleanEnd() string {
+	if len(a.calls) == 0 {
+		return FinishStop
+	}
+	calls, err := a.toolCalls()
+	for _, c := range calls {
+		if args := strings.TrimSpace(c.Args); err != nil || args != "" && !json.Valid([]byte(args)) {
+			return ""
 		}
 	}
-	return nil
+	return FinishTools
+}
+
+// finishError is the reason of an answer that failed at the server.
+const finishError = "error"
+
+// finishOf takes the names that servers give the reasons for which an answer
+// ends. One that is not known stays as it is.
+func finishOf(reason string) string {
+	switch strings.ToLower(reason) {
+	case "stop", "eos", "eos_token", "end", "end_turn", "stop_sequence", "completed", "complete", "done", "finish":
+		return FinishStop
+	case "tool_calls", "tool_call", "tool_use", "function_call":
+		return FinishTools
+	case "length", "max_tokens", "max_output_tokens", "model_length", "token_limit":
+		return FinishLength
+	case "content_filter", "safety", "sensitive", "prohibited_content", "recitation", "refusal", "blocklist":
+		return FinishFilter
+	case finishError, "network_error", "insufficient_system_resource", "abort", "aborted", "cancelled", "canceled":
+		return finishError
+	}
+	return reason
+}
+
+// check looks for what makes a finished answer unusable.
+func (a *answer) check() error {
+	calls, err := a.toolCalls()
+	if err == nil && len(calls) > 0 && !slices.Contains([]string{FinishStop, FinishTools, FinishLength}, a.finish) {
+		return fmt.Errorf("tool calls with an end that is not known (%s)", sys.Shorten(a.finish, 40))
+	}
+	return err
 }

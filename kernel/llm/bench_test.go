@@ -30,11 +30,12 @@ func BenchmarkParse(b *testing.B) {
 	b.ReportAllocs()
 	n := 0
 	for b.Loop() {
-		a := newAnswer(time.Now(), func(Delta) { n++ })
+		a := newAnswer(time.Now(), nil, func(Delta) { n++ })
 		_, w := newWatch(context.Background(), c.ep.Timeout)
 		body := limitBody(io.NopCloser(strings.NewReader(benchStream)), maxBody)
 		body.w = w
-		if err := c.judgeEnd(a, readEvents(body, w, func(d []byte) error { return c.chatChunk(a, d) })); err != nil {
+		_, err := readEvents(body, w, func(kind string, d []byte) error { return c.chatChunk(a, kind, d) })
+		if err := c.judgeEnd(a, err); err != nil {
 			b.Fatal(err)
 		}
 		w.stop()

@@ -23,7 +23,7 @@ type lists struct{ b []byte }
 // into the body of chat, which has its tools already. go-openai encodes each of
 // them three times over, which in a conversation of a hundred turns takes longer
 // than all else that a turn does.
-func withLists(ctx context.Context, req Request, chat openai.ChatCompletionRequest) (context.Context, openai.ChatCompletionRequest, error) {
+func withLists(ctx context.Context, req Request, q quirk, chat openai.ChatCompletionRequest) (context.Context, openai.ChatCompletionRequest, error) {
 	if err := openai.NewReasoningValidator().Validate(chat); err != nil { // it looks at the tools
 		return ctx, chat, err
 	}
@@ -36,7 +36,7 @@ func withLists(ctx context.Context, req Request, chat openai.ChatCompletionReque
 	}
 	b := append(make([]byte, 0, size), `"messages":[`...)
 	first, err := len(b), error(nil)
-	chatMessages(req, func(m openai.ChatCompletionMessage) {
+	chatMessages(req, q, func(m chatMessage) {
 		if len(b) > first {
 			b = append(b, ',')
 		}
@@ -113,10 +113,10 @@ func appendTool(b []byte, t openai.Tool) ([]byte, error) {
 	return append(appendText(b, string(t.Type)), '}'), nil
 }
 
-// appendMessage appends m as go-openai encodes it.
-func appendMessage(b []byte, m openai.ChatCompletionMessage) ([]byte, error) {
+// appendMessage appends m as go-openai encodes it, and what it has no place for.
+func appendMessage(b []byte, m chatMessage) ([]byte, error) {
 	if m.MultiContent != nil || m.Refusal != "" || m.Name != "" || m.FunctionCall != nil {
-		encoded, err := json.Marshal(m)
+		encoded, err := json.Marshal(m.ChatCompletionMessage)
 		return append(b, encoded...), err
 	}
 	b = appendText(append(b, `{"role":`...), m.Role)
@@ -133,12 +133,23 @@ func appendMessage(b []byte, m openai.ChatCompletionMessage) ([]byte, error) {
 		if call.Function.Name != "" && call.Function.Arguments != "" {
 			b = append(b, ',')
 		}
-		b = append(appendMember(b, `"arguments":`, call.Function.Arguments), "}}"...)
+		b = append(appendMember(b, `"arguments":`, call.Function.Arguments), '}')
+		if i < len(m.extra) && len(m.extra[i]) > 0 {
+			b = append(append(b, `,"extra_content":`...), m.extra[i]...)
+		}
+		b = append(b, '}')
 	}
 	if len(m.ToolCalls) > 0 {
 		b = append(b, ']')
 	}
 	b = appendMember(b, `,"tool_call_id":`, m.ToolCallID)
+	if !m.back.IsZero() {
+		encoded, err := json.Marshal(m.back)
+		if err != nil {
+			return b, err
+		}
+		b = append(append(b, ','), encoded[1:len(encoded)-1]...)
+	}
 	return append(b, '}'), nil
 }
 

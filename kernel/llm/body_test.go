@@ -28,7 +28,7 @@ func TestMessagesAreEncodedAsTheLibraryDoes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := appendMessage(nil, m)
+		got, err := appendMessage(nil, chatMessage{ChatCompletionMessage: m})
 		if err != nil || string(got) != string(want) {
 			t.Fatalf("got %s, %v, want %s", got, err, want)
 		}
@@ -76,7 +76,7 @@ func BenchmarkRequest(b *testing.B) {
 	b.Run("ours", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			_, chat, err := withLists(b.Context(), req, chatRequest(req, quirk{}))
+			_, chat, err := withLists(b.Context(), req, quirk{}, chatRequest(req, quirk{}))
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -89,7 +89,7 @@ func BenchmarkRequest(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			chat := chatRequest(req, quirk{})
-			chatMessages(req, func(m openai.ChatCompletionMessage) { chat.Messages = append(chat.Messages, m) })
+			chatMessages(req, quirk{}, func(m chatMessage) { chat.Messages = append(chat.Messages, m.ChatCompletionMessage) })
 			if _, err := json.Marshal(chat); err != nil {
 				b.Fatal(err)
 			}

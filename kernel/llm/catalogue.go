@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 type Price struct {
 	Input       float64 `json:"input"`
 	CachedInput float64 `json:"cached_input"`
+	CacheWrite  float64 `json:"cache_write,omitempty"` // what is put into the cache; 0: as Input
 	Output      float64 `json:"output"`
 
 	Above       int     `json:"above,omitempty"` // 0: one price for every length
@@ -32,12 +34,13 @@ type Price struct {
 
 // Cost is the price of one request in USD.
 func (p Price) Cost(u Usage) float64 {
-	in, cached, out := p.Input, p.CachedInput, p.Output
+	in, cached, write, out := p.Input, p.CachedInput, cmp.Or(p.CacheWrite, p.Input), p.Output
 	if p.Above > 0 && u.Input > p.Above {
 		in, cached, out = p.AboveInput, p.AboveCached, p.AboveOutput
+		write = max(write, in)
 	}
 	u = u.sane()
-	return (float64(u.Input-u.Cached)*in + float64(u.Cached)*cached + float64(u.Output)*out) / 1e6
+	return (float64(u.Input-u.Cached-u.Written)*in + float64(u.Cached)*cached + float64(u.Written)*write + float64(u.Output)*out) / 1e6
 }
 
 // Free reports whether the price is exactly zero.
@@ -80,6 +83,7 @@ type catalogueModel struct {
 
 	Input       *float64 `toml:"input"` // without input and output the price is unknown
 	CachedInput *float64 `toml:"cached_input"`
+	CacheWrite  *float64 `toml:"cache_write"`
 	Output      *float64 `toml:"output"`
 	Above       int      `toml:"above"`
 	AboveInput  float64  `toml:"above_input"`
@@ -142,7 +146,7 @@ func (c *Catalogue) merge(data []byte) error {
 		if m.ID == "" {
 			return fmt.Errorf("model %d has no id", i+1)
 		}
-		for _, v := range []*float64{m.Input, m.CachedInput, m.Output} {
+		for _, v := range []*float64{m.Input, m.CachedInput, m.CacheWrite, m.Output} {
 			if v != nil && (*v < 0 || *v > 1e5) {
 				return fmt.Errorf("model %s: a price is outside 0 to 100000", m.ID)
 			}
@@ -217,8 +221,15 @@ func (m catalogueModel) model(id string) Model {
 	if cached == nil {
 		cached = m.Input // no discount is known
 	}
+	var write float64
+	switch {
+	case m.CacheWrite != nil:
+		write = *m.CacheWrite
+	case m.Provider == "anthropic": // a quarter more, for five minutes in the cache
+		write = 1.25 * *m.Input
+	}
 	out.Price = &Price{
-		Input: *m.Input, CachedInput: *cached, Output: *m.Output,
+		Input: *m.Input, CachedInput: *cached, CacheWrite: write, Output: *m.Output,
 		Above: m.Above, AboveInput: m.AboveInput, AboveCached: m.AboveCached, AboveOutput: m.AboveOutput,
 	}
 	return out

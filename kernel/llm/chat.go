@@ -2,7 +2,6 @@ package llm
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -58,227 +57,118 @@ func schemaOf(t Tool) json.RawMessage {
 	return t.Schema
 }
 
-// chatMessages says the messages of a request, one after the other.
-func chatMessages(req Request, say func(openai.ChatCompletionMessage)) {
-	var shown []Image // pictures of tool results, which a tool message cannot hold
-	flush := func() {
-		if len(shown) > 0 {
-			say(openai.ChatCompletionMessage{Role: RoleUser, MultiContent: parts("The pictures that the tools returned:", shown)})
-			shown = nil
-		}
-	}
-	lastUser := -1
-	for i, m := range req.Messages {
-		if m.Role == RoleUser {
-			lastUser = i
-		}
-	}
-	for i, m := range req.Messages {
-		if m.Role != RoleTool {
-			flush()
-		}
-		msg := openai.ChatCompletionMessage{Role: m.Role, Content: m.Content, ToolCallID: m.ToolCallID}
-		switch {
-		case m.Role == RoleTool:
-			shown = append(shown, m.Images...)
-			if msg.Content == "" {
-				msg.Content = "(no output)"
-			}
-		case len(m.Images) > 0:
-			msg.Content, msg.MultiContent = "", parts(m.Content, m.Images)
-		case m.Content == "" && len(m.ToolCalls) == 0:
-			msg.Content = " " // servers reject a message without content
-		}
-		for _, call := range m.ToolCalls {
-			msg.ToolCalls = append(msg.ToolCalls, openai.ToolCall{
-				ID: call.ID, Type: openai.ToolTypeFunction,
-				Function: openai.FunctionCall{Name: call.Name, Arguments: replayArgs(call.Args)},
-			})
-		}
-		// These models must see what they thought while a turn goes on.
-		if i > lastUser && len(m.ToolCalls) > 0 && containsAny(strings.ToLower(req.Model), "deepseek", "kimi", "glm") {
-			msg.ReasoningContent = m.Reasoning
-		}
-		say(msg)
-	}
-	flush()
-}
-
-func parts(text string, images []Image) []openai.ChatMessagePart {
-	var out []openai.ChatMessagePart
-	if text != "" {
-		out = append(out, openai.ChatMessagePart{Type: openai.ChatMessagePartTypeText, Text: text})
-	}
-	for _, img := range images {
-		out = append(out, openai.ChatMessagePart{
-			Type: openai.ChatMessagePartTypeImageURL, ImageURL: &openai.ChatMessageImageURL{URL: dataURL(img)},
-		})
-	}
-	return out
-}
-
-func dataURL(img Image) string {
-	mime := img.MIME
-	if mime == "" {
-		mime = "image/png"
-	}
-	return "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(img.Data)
-}
-
-// replayArgs makes arguments that the model malformed fit to be sent back:
-// several servers parse them and fail. The model still sees what it wrote.
-func replayArgs(args string) string {
-	args = strings.TrimSpace(args)
-	if args == "" {
-		return "{}"
-	}
-	if strings.HasPrefix(args, "{") && json.Valid([]byte(args)) {
-		return args
-	}
-	wrapped, err := json.Marshal(map[string]string{"malformed_arguments": args})
-	if err != nil {
-		return "{}"
-	}
-	return string(wrapped)
-}
-
-// flexText is a text that some servers send as a list of parts.
-type flexText string
-
-// UnmarshalJSON accepts a string, null, or a list of parts with text.
-func (t *flexText) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '[' {
-		var list []struct {
-			Type string `json:"type"`
-			Text string `json:"text"`
-		}
-		if err := json.Unmarshal(b, &list); err != nil {
-			return err
-		}
-		var sb strings.Builder
-		for _, p := range list {
-			sb.WriteString(p.Text)
-		}
-		*t = flexText(sb.String())
-		return nil
-	}
-	return json.Unmarshal(b, (*string)(t))
-}
-
-// flexArgs are arguments as text; some servers send an object.
-type flexArgs string
-
-// UnmarshalJSON accepts a string, null, or any value, which is kept as text.
-func (t *flexArgs) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] != '"' {
-		if string(b) != "null" {
-			*t = flexArgs(b)
-		}
-		return nil
-	}
-	return json.Unmarshal(b, (*string)(t))
-}
-
 type chatDelta struct {
-	Content          flexText `json:"content"`
-	ReasoningContent flexText `json:"reasoning_content"`
-	Reasoning        flexText `json:"reasoning"`
-	Refusal          flexText `json:"refusal"`
-	ToolCalls        []struct {
-		Index    *int   `json:"index"`
-		ID       string `json:"id"`
-		Function struct {
-			Name      string   `json:"name"`
-			Arguments flexArgs `json:"arguments"`
-		} `json:"function"`
-	} `json:"tool_calls"`
+	Content          flexText           `json:"content"`
+	ReasoningContent flexText           `json:"reasoning_content"`
+	Reasoning        flexText           `json:"reasoning"`
+	Refusal          flexText           `json:"refusal"`
+	ToolCalls        flexList[chatCall] `json:"tool_calls"`
+	FunctionCall     *chatFunction      `json:"function_call"` // what tool calls were before there were several
+
+	// What must go back as it came: thought signatures of Google, reasoning of
+	// those behind OpenRouter.
+	Extra   json.RawMessage           `json:"extra_content"`
+	Details flexList[json.RawMessage] `json:"reasoning_details"`
+}
+
+type chatCall struct {
+	Index    *flexInt        `json:"index"`
+	ID       flexText        `json:"id"`
+	Function chatFunction    `json:"function"`
+	Extra    json.RawMessage `json:"extra_content"`
+}
+
+type chatFunction struct {
+	Name      flexText `json:"name"`
+	Arguments flexArgs `json:"arguments"`
 }
 
 type chatChunk struct {
-	Model   string `json:"model"`
-	Choices []struct {
-		Index        int        `json:"index"`
+	Model   flexText `json:"model"`
+	Choices flexList[struct {
+		Index        flexInt    `json:"index"`
 		Delta        *chatDelta `json:"delta"`
 		Message      *chatDelta `json:"message"` // a server that does not stream
-		FinishReason string     `json:"finish_reason"`
-	} `json:"choices"`
+		FinishReason flexText   `json:"finish_reason"`
+	}] `json:"choices"`
 	Usage *chatUsage      `json:"usage"`
 	Error json.RawMessage `json:"error"`
 }
 
-type chatUsage struct {
-	Prompt     int `json:"prompt_tokens"`
-	Completion int `json:"completion_tokens"`
-	Total      int `json:"total_tokens"`
-	CacheHit   int `json:"prompt_cache_hit_tokens"` // DeepSeek
-	PromptMore *struct {
-		Cached int `json:"cached_tokens"`
-	} `json:"prompt_tokens_details"`
-	CompletionMore *struct {
-		Reasoning int `json:"reasoning_tokens"`
-	} `json:"completion_tokens_details"`
-}
-
-func (u *chatUsage) usage() Usage {
-	out := Usage{Input: u.Prompt, Output: u.Completion, Cached: u.CacheHit, Reported: true}
-	if u.PromptMore != nil {
-		out.Cached = max(out.Cached, u.PromptMore.Cached)
-	}
-	if u.CompletionMore != nil {
-		out.Reasoning = u.CompletionMore.Reasoning
-	}
-	// xAI and Google leave the reasoning out of completion_tokens, but not out
-	// of the sum, and bill it.
-	if u.Total > u.Prompt+u.Completion {
-		out.Output = u.Total - u.Prompt
-	}
-	return out.sane()
-}
-
-// sane keeps counts of a broken server from making a negative bill.
-func (u Usage) sane() Usage {
-	const most = 1 << 30
-	u.Input, u.Output = min(max(u.Input, 0), most), min(max(u.Output, 0), most)
-	u.Cached, u.Reasoning = min(max(u.Cached, 0), u.Input), min(max(u.Reasoning, 0), u.Output)
-	return u
-}
-
 // chatChunk takes one event of a chat completion.
-func (c *Client) chatChunk(a *answer, data []byte) error {
+func (c *Client) chatChunk(a *answer, kind string, data []byte) error {
+	if kind == eventError {
+		return c.inStream(a, data)
+	}
 	var chunk chatChunk
 	if err := json.Unmarshal(data, &chunk); err != nil {
 		return errors.Join(errMalformed, err)
 	}
-	if len(chunk.Error) > 0 && string(chunk.Error) != "null" {
+	if saysSomething(chunk.Error) {
 		return c.inStream(a, chunk.Error)
 	}
-	if chunk.Model != "" {
-		a.model = chunk.Model
+	if chunk.Choices == nil && chunk.Usage == nil && bareError(data) {
+		return c.inStream(a, data)
 	}
-	if chunk.Usage != nil {
-		a.usage = chunk.Usage.usage()
+	if chunk.Model != "" {
+		a.model = string(chunk.Model)
+	}
+	if u := chunk.Usage; u != nil {
+		if counted := u.usage(); counted.Reported || !a.usage.Reported { // a later chunk without counts takes none away
+			a.usage = counted
+		}
 	}
 	for _, choice := range chunk.Choices {
 		if choice.Index != 0 {
 			continue
 		}
-		for _, d := range []*chatDelta{choice.Delta, choice.Message} {
-			if d == nil {
-				continue
-			}
-			if err := c.chatDelta(a, d); err != nil {
+		if choice.Delta != nil {
+			if err := c.chatDelta(a, choice.Delta); err != nil {
 				return err
 			}
 		}
-		switch choice.FinishReason {
-		case "":
-		case "error":
+		if m := choice.Message; m != nil {
+			if a.text.Len() > 0 && string(m.Content) == a.text.String() {
+				m.Content = "" // some servers end a stream with the whole message
+			}
+			if err := c.chatDelta(a, m); err != nil {
+				return err
+			}
+		}
+		if choice.FinishReason == "" {
+			continue
+		}
+		if a.finish = finishOf(string(choice.FinishReason)); a.finish == finishError {
 			return c.fault(sys.CodeProvider, true, "Try again, or choose another provider.", "%s reported an error in the middle of its answer.", c.ep.name())
-		default:
-			a.finish = choice.FinishReason
 		}
 	}
 	return nil
+}
+
+// saysSomething reports whether a member named error is one: some servers send
+// an empty one with each piece.
+func saysSomething(raw json.RawMessage) bool {
+	switch string(bytes.TrimSpace(raw)) {
+	case "", "null", `""`, "{}", "[]", "false", "0":
+		return false
+	}
+	return true
+}
+
+// bareError reports whether a piece that is no part of an answer tells an error
+// without a member of that name.
+func bareError(data []byte) bool {
+	var doc struct {
+		Object string          `json:"object"`
+		Type   string          `json:"type"`
+		Base   json.RawMessage `json:"base_resp"` // MiniMax
+	}
+	_ = json.Unmarshal(data, &doc) // of members of another type nothing is known
+	if doc.Object == eventError || doc.Type == eventError {
+		return true
+	}
+	words, _, _ := serverWords(data)
+	return words != "" && words != string(bytes.TrimSpace(data))
 }
 
 func (c *Client) chatDelta(a *answer, d *chatDelta) error {
@@ -289,17 +179,26 @@ func (c *Client) chatDelta(a *answer, d *chatDelta) error {
 	}
 	a.addText(string(d.Content))
 	a.addRefusal(string(d.Refusal))
+	a.back.add(d.Extra, d.Details)
 	for _, call := range d.ToolCalls {
-		if err := a.addCall(call.Index, call.ID, call.Function.Name, string(call.Function.Arguments)); err != nil {
+		if err := a.addCall((*int)(call.Index), string(call.ID), string(call.Function.Name), string(call.Function.Arguments), call.Extra); err != nil {
 			return c.callFault(err)
 		}
+	}
+	if f := d.FunctionCall; f != nil {
+		zero := 0
+		return c.callFault(a.addCall(&zero, "", string(f.Name), string(f.Arguments), nil))
 	}
 	return nil
 }
 
 // inStream explains an error that the server put into its stream.
 func (c *Client) inStream(a *answer, raw json.RawMessage) error {
-	words, code, typ := serverWords([]byte(`{"error":` + string(raw) + `}`))
+	body := []byte(raw)
+	if json.Valid(raw) {
+		body = []byte(`{"error":` + string(raw) + `}`)
+	}
+	words, code, typ := serverWords(body)
 	status := 0
 	if n := len(code); n == 3 && code[0] >= '4' && code[0] <= '5' {
 		status = int(code[0]-'0')*100 + int(code[1]-'0')*10 + int(code[2]-'0')

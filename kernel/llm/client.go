@@ -40,6 +40,10 @@ type quirk struct {
 	noEffort  bool
 	responses bool // the model answers on the Responses API only
 	noThink   bool // Ollama: the model cannot think
+
+	thoughts    thoughts
+	shortIDs    bool // wants ids of tool calls as Mistral has them
+	strictRoles bool // takes no message of a person's side behind a tool
 }
 
 // Option changes how a [Client] works.
@@ -90,7 +94,8 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Complete streams an answer; see [Provider]. A request is repeated only
 // while nothing of an answer came: after a failure of the network, a 429 that
-// asks for at most 30 s of patience, or a 5xx.
+// asks for at most 30 s of patience, or a 5xx. A model that is just being loaded
+// is waited for as long as the first byte of an answer is.
 func (c *Client) Complete(ctx context.Context, req Request, emit func(Delta)) (*Response, error) {
 	if strings.TrimSpace(req.Model) == "" {
 		return nil, sys.Errorf(sys.CodeInvalid, "No model is chosen.").WithHint("Choose one in Settings, Models.")
@@ -99,34 +104,43 @@ func (c *Client) Complete(ctx context.Context, req Request, emit func(Delta)) (*
 		return nil, sys.Errorf(sys.CodeInvalid, "The request holds no message.")
 	}
 	var (
-		start   = time.Now()
-		attempt = uint(0)
-		a       *answer
-		last    *fault
+		start  = time.Now()
+		pauses = backoff.NewExponentialBackOff()
+		tries  = uint(1) // that count
+		told   int       // waits that the server asked for, and how long they were
+		waited time.Duration
 	)
-	exponential := backoff.NewExponentialBackOff()
-	exponential.InitialInterval, exponential.Multiplier, exponential.MaxInterval = c.wait, 2, 10*time.Second
-	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		if attempt++; attempt > 1 {
-			c.log.InfoContext(ctx, "Model request repeated", "provider", c.ep.name(), "model", req.Model, "attempt", attempt, "code", last.told.Code)
-			if emit != nil {
-				why := sys.Words{EN: last.told.Message, KO: last.told.MessageKO}
-				emit(Delta{Retry: sys.Say("%s Trying again (%d of %d).", why, attempt, c.tries)})
+	pauses.InitialInterval, pauses.Multiplier, pauses.MaxInterval = c.wait, 2, 10*time.Second
+	a := newAnswer(start, req.Tools, emit)
+	last := c.attempt(ctx, req, a)
+	for last != nil && last.retry && !a.begun && c.tries > 1 {
+		pause, counted := pauses.NextBackOff(), false
+		switch {
+		case last.loads && time.Since(start) < c.ep.Timeout.FirstByte:
+			pause = max(min(4*c.wait, 2*time.Second), last.after)
+		case last.after > 0 && waited+last.after <= maxRetryAfter && told < maxTold:
+			pause, told, waited = last.after, told+1, waited+last.after
+		case tries >= c.tries:
+			pause = -1
+		default:
+			tries, counted, pause = tries+1, true, max(last.after, pause)
+		}
+		if pause < 0 || !sleep(ctx, pause) {
+			break
+		}
+		c.log.InfoContext(ctx, "Model request repeated", "provider", c.ep.name(), "model", req.Model, "attempt", tries, "code", last.told.Code)
+		if emit != nil {
+			why := sys.Words{EN: last.told.Message, KO: last.told.MessageKO}
+			again := sys.Say("%s Trying again.", why)
+			if counted {
+				again = sys.Say("%s Trying again (%d of %d).", why, tries, c.tries)
 			}
+			emit(Delta{Retry: again})
 		}
-		a = newAnswer(start, emit)
-		if last = c.attempt(ctx, req, a); last == nil {
-			return struct{}{}, nil
-		}
-		if a.begun || !last.retry {
-			return struct{}{}, backoff.Permanent(last)
-		}
-		if last.after > 0 {
-			return struct{}{}, &backoff.RetryAfterError{Duration: last.after}
-		}
-		return struct{}{}, last
-	}, backoff.WithBackOff(exponential), backoff.WithMaxTries(c.tries))
-	if err == nil {
+		a = newAnswer(start, req.Tools, emit)
+		last = c.attempt(ctx, req, a)
+	}
+	if last == nil {
 		return a.response(true), nil
 	}
 	if ctx.Err() != nil {
@@ -136,6 +150,22 @@ func (c *Client) Complete(ctx context.Context, req Request, emit func(Delta)) (*
 		return nil, last.told
 	}
 	return a.response(false), last.told
+}
+
+// maxTold is how many times a server may name a wait and is asked again after it,
+// beside the tries.
+const maxTold = 8
+
+// sleep waits, and reports false when ctx ends first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // attempt asks once. What the server says it does not understand is left out
@@ -177,7 +207,7 @@ func (c *Client) send(ctx context.Context, req Request, q quirk) error {
 		_, err := c.api.CreateResponseStream(ctx, responsesRequest(req, q))
 		return err
 	}
-	ctx, chat, err := withLists(ctx, req, chatRequest(req, q))
+	ctx, chat, err := withLists(ctx, req, q, chatRequest(req, q))
 	if err == nil {
 		_, err = c.api.CreateChatCompletionStream(ctx, chat)
 	}
@@ -202,15 +232,22 @@ func (c *Client) read(ctx context.Context, resp *http.Response, w *watch, req Re
 		return c.fault(sys.CodeProvider, false, "Check the address: it usually ends with /v1.",
 			"%s answered with %s instead of a model's answer.", c.ep.name(), c.clean(kind, 60))
 	}
-	err := readEvents(body, w, func(data []byte) error {
-		if err := each(a, data); err != nil {
+	done, err := readEvents(body, w, func(kind string, data []byte) error {
+		if err := each(a, kind, data); err != nil {
 			return err
 		}
-		if a.finish != "" {
+		switch {
+		case a.finish != "":
 			w.finishing()
+		case a.text.Len() > 0 || len(a.calls) > 0:
+			w.answering()
 		}
 		return nil
 	})
+	a.end()
+	if done && err == nil && a.finish == "" {
+		a.finish = a.cleanEnd()
+	}
 	if cause := context.Cause(ctx); err != nil && a.finish == "" && cause != nil {
 		return cause // the watch or the caller ended it, whatever the socket says
 	}
@@ -242,52 +279,4 @@ func (c *Client) judgeEnd(a *answer, err error) error {
 		return c.fault(sys.CodeProvider, false, "Try again, or choose another model.", "%s sent %s; no tool of it ran.", c.ep.name(), err)
 	}
 	return nil
-}
-
-// minAsked is the fewest tokens that a server is asked for instead of more.
-const minAsked = 1024
-
-// allowed is how many tokens the answer may have: what the request says, or
-// what the server turned out to allow. 0 is the server's own limit.
-func allowed(req Request, q quirk) int {
-	if q.maxOut > 0 && req.MaxTokens > 0 {
-		return min(req.MaxTokens, q.maxOut)
-	}
-	return req.MaxTokens
-}
-
-func (c *Client) quirk(model string) quirk {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.quirks[model]
-}
-
-// learn notes what the server did not understand, and reports whether it is
-// worth asking once more without it.
-func (c *Client) learn(req Request, q quirk, f *fault) bool {
-	if f.status < 400 || f.status >= 500 {
-		return false
-	}
-	old := q
-	switch {
-	case containsAny(f.words, "stream_options"):
-		q.noUsage = true
-	case containsAny(f.words, "v1/responses", "responses api") && c.ep.Kind == KindOpenAI:
-		q.responses = true
-	case containsAny(f.words, "max_completion_tokens", "max_tokens") && req.MaxTokens > 0 && containsAny(f.words, "unsupported", "not supported", "unrecognized", "not permitted", "unknown"):
-		q.swapMax = true
-	case containsAny(f.words, "max_completion_tokens", "max_tokens", "max_output_tokens") && allowed(req, q) > minAsked && containsAny(f.words, "too large", "at most", "maximum", "less than", "exceed"):
-		q.maxOut = allowed(req, q) / 2
-	case containsAny(f.words, "reasoning_effort", "reasoning.effort") && req.Effort != "":
-		q.noEffort = true
-	case containsAny(f.words, "does not support thinking"):
-		q.noThink = true
-	}
-	if q == old {
-		return false
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.quirks[req.Model] = q
-	return true
 }

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net"
@@ -29,6 +30,7 @@ type Timeouts struct {
 	Connect   time.Duration `json:"connect,omitempty"`    // to open the connection; 10 s
 	FirstByte time.Duration `json:"first_byte,omitempty"` // from the request to the first byte of the answer; 120 s, 300 s for a local endpoint, which may load the model first
 	Idle      time.Duration `json:"idle,omitempty"`       // between two pieces of the answer; 60 s
+	Think     time.Duration `json:"think,omitempty"`      // the same before the answer itself has begun, when the model may think without a word; 300 s, or Idle where that is set
 }
 
 // Endpoint is where models answer. Its text forms never show the key.
@@ -80,6 +82,9 @@ func (e Endpoint) withDefaults() Endpoint {
 		if e.Local {
 			e.Timeout.FirstByte = 300 * time.Second
 		}
+	}
+	if e.Timeout.Think <= 0 {
+		e.Timeout.Think = cmp.Or(max(e.Timeout.Idle, 0), 300*time.Second)
 	}
 	if e.Timeout.Idle <= 0 {
 		e.Timeout.Idle = 60 * time.Second

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -9,7 +10,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -40,6 +40,7 @@ type fault struct {
 	status int           // HTTP status, 0 without one
 	words  string        // what the server said, in lower case
 	retry  bool          // another attempt may succeed
+	loads  bool          // the server is just loading the model
 	after  time.Duration // the wait that the server asked for
 }
 
@@ -99,11 +100,11 @@ func (c *Client) explain(ctx context.Context, err error, model string, resp *htt
 		}
 		return &fault{told: sys.AsError(ctx.Err())}
 	case errors.Is(err, errFirstByte):
-		return c.fault(sys.CodeTimeout, true, "Try again, choose a smaller model, or raise the provider's first_byte timeout.",
+		return c.fault(sys.CodeTimeout, true, "Try again, choose a smaller model, or raise first_byte_timeout_s of the provider in config.toml.",
 			"%s did not begin to answer within %s.", c.ep.name(), c.ep.Timeout.FirstByte)
 	case errors.Is(err, errIdle):
-		return c.fault(sys.CodeTimeout, true, "Try again, or raise the provider's idle timeout.",
-			"%s stopped in the middle of its answer and sent nothing for %s.", c.ep.name(), c.ep.Timeout.Idle)
+		return c.fault(sys.CodeTimeout, true, "Try again, or raise idle_timeout_s of the provider in config.toml.",
+			"%s stopped in the middle of its answer and sent nothing for %s.", c.ep.name(), silence(err, c.ep.Timeout.Idle))
 	case errors.Is(err, errTooMuch), errors.Is(err, errLongLine):
 		return c.fault(sys.CodeProvider, false, "Choose another model or provider.", "%s was stopped: %s.", c.ep.name(), err)
 	case errors.Is(err, openai.ErrReasoningEffortUnsupported):
@@ -128,6 +129,15 @@ func (c *Client) explain(ctx context.Context, err error, model string, resp *htt
 	return c.unreachable(err)
 }
 
+// silence is how long nothing came before err.
+func silence(err error, usual time.Duration) time.Duration {
+	var s *silent
+	if errors.As(err, &s) {
+		return s.wait
+	}
+	return usual
+}
+
 func header(resp *http.Response) http.Header {
 	if resp == nil {
 		return nil
@@ -142,8 +152,18 @@ func serverWords(body []byte) (words, code, typ string) {
 		Error   json.RawMessage `json:"error"`
 		Message json.RawMessage `json:"message"`
 		Detail  json.RawMessage `json:"detail"`
+		Msg     json.RawMessage `json:"msg"`
+		Text    json.RawMessage `json:"error_msg"`
+		Long    json.RawMessage `json:"error_message"`
+		Errors  json.RawMessage `json:"errors"`
 		Code    any             `json:"code"`
-		Type    string          `json:"type"`
+		Number  any             `json:"error_code"`
+		Status  any             `json:"status"`
+		Type    flexText        `json:"type"`
+		Base    *struct {       // MiniMax
+			Code flexInt  `json:"status_code"`
+			Text flexText `json:"status_msg"`
+		} `json:"base_resp"`
 	}
 	text := strings.TrimSpace(string(body))
 	if strings.HasPrefix(text, "[") { // Google wraps its error in an array
@@ -158,37 +178,29 @@ func serverWords(body []byte) (words, code, typ string) {
 		}
 		return text, "", ""
 	}
-	if doc.Code != nil {
-		code = fmt.Sprint(doc.Code)
+	for _, n := range []any{doc.Code, doc.Number, doc.Status} {
+		if n != nil && code == "" {
+			code = fmt.Sprint(n)
+		}
 	}
+	typ = string(doc.Type)
 	if len(doc.Error) > 0 && doc.Error[0] == '{' {
 		return serverWords(doc.Error)
 	}
-	for _, raw := range []json.RawMessage{doc.Error, doc.Message, doc.Detail} {
-		if len(raw) == 0 || string(raw) == "null" {
+	if b := doc.Base; b != nil && b.Code != 0 {
+		return string(b.Text), fmt.Sprint(int(b.Code)), typ
+	}
+	for _, raw := range []json.RawMessage{doc.Error, doc.Message, doc.Detail, doc.Msg, doc.Text, doc.Long, doc.Errors} {
+		if !saysSomething(raw) {
 			continue
 		}
 		var s string
 		if json.Unmarshal(raw, &s) == nil {
-			return s, code, doc.Type
+			return s, code, typ
 		}
-		return string(raw), code, doc.Type
+		return string(raw), code, typ
 	}
-	return text, code, doc.Type
-}
-
-func retryAfter(h http.Header) time.Duration {
-	if ms, err := strconv.Atoi(h.Get("Retry-After-Ms")); err == nil && ms > 0 {
-		return time.Duration(ms) * time.Millisecond
-	}
-	v := h.Get("Retry-After")
-	if s, err := strconv.ParseFloat(v, 64); err == nil && s > 0 && s < 1e7 {
-		return time.Duration(s * float64(time.Second))
-	}
-	if t, err := http.ParseTime(v); err == nil && time.Until(t) > 0 {
-		return time.Until(t)
-	}
-	return 0
+	return text, code, typ
 }
 
 func containsAny(s string, parts ...string) bool {
@@ -203,7 +215,8 @@ func containsAny(s string, parts ...string) bool {
 // refused explains an error that the server itself reported, with its HTTP
 // status (0 in the middle of a stream).
 func (c *Client) refused(status int, h http.Header, model, words, code, typ string) *fault {
-	f := c.judge(status, retryAfter(h), model, words, strings.ToLower(code+" "+typ+" "+words))
+	low := strings.ToLower(code + " " + typ + " " + words)
+	f := c.judge(status, cmp.Or(retryAfter(h), askedWait(low)), model, words, low)
 	f.status, f.words = status, strings.ToLower(words)
 	return f
 }
@@ -211,8 +224,7 @@ func (c *Client) refused(status int, h http.Header, model, words, code, typ stri
 func (c *Client) judge(status int, after time.Duration, model, words, low string) *fault {
 	who, said := c.ep.name(), c.quote(words)
 	switch {
-	case containsAny(low, "context_length_exceeded", "maximum context length", "context length", "context window", "context size",
-		"prompt is too long", "input is too long", "too many input tokens", "exceeds the maximum number of tokens", "request_too_large", "num_ctx"):
+	case tooLong(status, low):
 		return c.fault(sys.CodeContextLength, false, "Start a new session, remove something long, or choose a model with a larger context.",
 			"The conversation does not fit the model %s.%s", model, said)
 	case containsAny(low, "insufficient_quota", "billing", "credit balance", "insufficient credits", "insufficient balance", "exceeded your current quota") || status == http.StatusPaymentRequired:
@@ -227,6 +239,14 @@ func (c *Client) judge(status int, after time.Duration, model, words, low string
 		return c.fault(sys.CodeAuth, false, hint, "%s refused the key.%s", who, said)
 	case status == http.StatusForbidden:
 		return c.fault(sys.CodeAuth, false, "Check that the key may use this model, and that the provider serves your region.", "%s does not allow this.%s", who, said)
+	case containsAny(low, "enable-auto-tool-choice", "tool-call-parser", "--jinja"):
+		return c.fault(sys.CodeProvider, false, "Start the server with the option that it names, so that the model can use tools, or choose another model.", "%s does not let the model %s use tools.%s", who, model, said)
+	case refusesTools(low):
+		return c.fault(sys.CodeProvider, false, "Choose a model that can use tools, or switch the tools off.", "The model %s cannot use tools.%s", model, said)
+	case loads(status, low):
+		f := c.fault(sys.CodeProvider, true, "Wait until the model is loaded, then try again.", "%s is still loading the model %s.%s", who, model, said)
+		f.loads, f.after, f.told.Err = true, min(after, maxRetryAfter), ErrTrouble
+		return f
 	case status == http.StatusTooManyRequests || containsAny(low, "rate_limit"):
 		return c.slowDown(after, said)
 	case containsAny(low, "model_not_found", "unknown model", "invalid model", "model not found", "no such model", "not a valid model") ||
@@ -238,14 +258,22 @@ func (c *Client) judge(status int, after time.Duration, model, words, low string
 		return c.fault(sys.CodeTooLarge, false, "Remove the longest message or picture.", "The request is too large for %s.%s", who, said)
 	case status == http.StatusRequestTimeout || status == http.StatusGatewayTimeout:
 		return c.fault(sys.CodeTimeout, true, "Try again.", "%s took too long.%s", who, said)
-	case containsAny(low, "does not support tools", "tools is not supported", "does not support function"):
-		return c.fault(sys.CodeProvider, false, "Choose a model that can use tools, or switch the tools off.", "The model %s cannot use tools.%s", model, said)
 	case status >= 500 || containsAny(low, "overloaded"):
 		f := c.fault(sys.CodeProvider, true, "Try again in a minute, or choose another provider.", "%s has trouble of its own%s.%s", who, statusText(status), said)
 		f.after, f.told.Err = min(after, maxRetryAfter), ErrTrouble
 		return f
 	}
 	return c.fault(sys.CodeProvider, false, "Correct the request, or choose another model.", "%s rejected the request%s.%s", who, statusText(status), said)
+}
+
+// refusesTools reports whether a server says that the model is not served with
+// tools.
+func refusesTools(low string) bool {
+	return containsAny(low, "tool", "function") && containsAny(low,
+		"does not support tools", "does not support tool", "not support tool", "tools is not supported", "tools are not supported", "tool use is not supported",
+		"tool calling is not supported", "tool calls are not supported", "tool choice is not supported", "that support tool use", "support tool calling",
+		"does not support function", "function calling is not supported", "functions are not supported", "not support function", "doesn't support tool", "doesn't support function",
+		"tools not supported", "tool use not supported", "without tool support", "no tool support", "unsupported parameter: 'tools'", "unsupported parameter: tools")
 }
 
 func (c *Client) slowDown(after time.Duration, said sys.Words) *fault {

@@ -34,9 +34,10 @@ type Image struct {
 // wrote, which should be a JSON object and may be malformed. ID is never empty
 // and is unique within its message.
 type ToolCall struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	Args string `json:"args"`
+	ID    string          `json:"id"`
+	Name  string          `json:"name"`
+	Args  string          `json:"args"`
+	Extra json.RawMessage `json:"extra,omitempty"` // goes back to the provider as it came; see [Back]
 }
 
 // Message is one entry of a conversation. A message of role tool carries the
@@ -48,6 +49,7 @@ type Message struct {
 	Reasoning  string     `json:"reasoning,omitempty"`
 	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`
 	ToolCallID string     `json:"tool_call_id,omitempty"`
+	Back       Back       `json:"back,omitzero"`
 }
 
 // Tool is offered to the model. Schema is a JSON Schema of type object; empty
@@ -69,13 +71,14 @@ type Request struct {
 	ToolChoice    string    `json:"tool_choice,omitempty"`    // "" lets the model choose, "none" forbids tools
 }
 
-// Usage counts tokens. Input includes Cached, and Output includes Reasoning.
+// Usage counts tokens. Input includes Cached and Written, and Output includes Reasoning.
 type Usage struct {
 	Input     int  `json:"input"`
 	Output    int  `json:"output"`
 	Cached    int  `json:"cached,omitempty"`
+	Written   int  `json:"written,omitempty"` // put into the provider's cache
 	Reasoning int  `json:"reasoning,omitempty"`
-	Reported  bool `json:"reported"` // false: the server sent no counts, and the others are 0
+	Reported  bool `json:"reported"` // false: the server counted nothing that can be
 }
 
 // Response is what came back. FirstToken and Total are measured from the call

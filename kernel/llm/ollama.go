@@ -74,9 +74,10 @@ func ollamaChat(req Request, q quirk) ollamaRequest {
 			msg.Thinking = m.Reasoning
 		}
 		for _, call := range m.ToolCalls {
-			names[call.ID] = call.Name
+			name := callName(call.Name)
+			names[call.ID] = name
 			var tc ollamaToolCall
-			tc.Function.Name, tc.Function.Arguments = call.Name, json.RawMessage(replayArgs(call.Args))
+			tc.Function.Name, tc.Function.Arguments = name, json.RawMessage(replayArgs(call.Args))
 			msg.ToolCalls = append(msg.ToolCalls, tc)
 		}
 		out.Messages = append(out.Messages, msg)
@@ -127,9 +128,9 @@ func errorOf(resp *http.Response) error {
 }
 
 // ollamaChunk takes one line of Ollama's answer.
-func (c *Client) ollamaChunk(a *answer, data []byte) error {
+func (c *Client) ollamaChunk(a *answer, _ string, data []byte) error {
 	var chunk struct {
-		Model   string `json:"model"`
+		Model   flexText `json:"model"`
 		Message struct {
 			Content   flexText         `json:"content"`
 			Thinking  flexText         `json:"thinking"`
@@ -137,17 +138,17 @@ func (c *Client) ollamaChunk(a *answer, data []byte) error {
 		} `json:"message"`
 		Done       bool            `json:"done"`
 		DoneReason string          `json:"done_reason"`
-		Prompt     int             `json:"prompt_eval_count"`
-		Eval       int             `json:"eval_count"`
+		Prompt     flexInt         `json:"prompt_eval_count"`
+		Eval       flexInt         `json:"eval_count"`
 		Error      json.RawMessage `json:"error"`
 	}
 	if err := json.Unmarshal(data, &chunk); err != nil {
 		return errors.Join(errMalformed, err)
 	}
-	if len(chunk.Error) > 0 && string(chunk.Error) != "null" {
+	if saysSomething(chunk.Error) {
 		return c.inStream(a, chunk.Error)
 	}
-	a.model = chunk.Model
+	a.model = string(chunk.Model)
 	a.addReasoning(string(chunk.Message.Thinking))
 	a.addText(string(chunk.Message.Content))
 	for _, call := range chunk.Message.ToolCalls {
@@ -156,14 +157,14 @@ func (c *Client) ollamaChunk(a *answer, data []byte) error {
 			return errors.Join(errMalformed, err)
 		}
 		n := len(a.calls) // every call comes whole
-		if err := c.callFault(a.addCall(&n, "", call.Function.Name, string(args))); err != nil {
+		if err := c.callFault(a.addCall(&n, "", call.Function.Name, string(args), nil)); err != nil {
 			return err
 		}
 	}
 	if !chunk.Done {
 		return nil
 	}
-	a.usage = Usage{Input: chunk.Prompt, Output: chunk.Eval, Reported: chunk.Prompt > 0 || chunk.Eval > 0}.sane()
+	a.usage = Usage{Input: int(chunk.Prompt), Output: int(chunk.Eval), Reported: chunk.Prompt > 0}.sane()
 	switch {
 	case chunk.DoneReason == FinishLength:
 		a.finish = FinishLength

@@ -41,7 +41,7 @@ func responsesOnly(model string) bool {
 func responsesRequest(req Request, q quirk) openai.CreateResponseRequest {
 	store := false
 	out := openai.CreateResponseRequest{
-		Model: req.Model, Input: responsesInput(req.Messages), MaxOutputTokens: allowed(req, q), Store: &store, Stream: true,
+		Model: req.Model, Input: responsesInput(req, q), MaxOutputTokens: allowed(req, q), Store: &store, Stream: true,
 	}
 	if req.Effort != "" && !q.noEffort {
 		out.Reasoning = &openai.ResponseReasoning{Effort: req.Effort, Summary: "auto"}
@@ -57,9 +57,10 @@ func responsesRequest(req Request, q quirk) openai.CreateResponseRequest {
 	return out
 }
 
-func responsesInput(messages []Message) []any {
+func responsesInput(req Request, q quirk) []any {
 	var out []any
-	for _, m := range messages {
+	ids := callIDs(req.Model, q)
+	for _, m := range req.Messages {
 		if m.Role == RoleTool {
 			text := m.Content
 			if text == "" {
@@ -69,7 +70,7 @@ func responsesInput(messages []Message) []any {
 			if len(m.Images) > 0 {
 				output = responsesParts(text, m.Images)
 			}
-			out = append(out, openai.ResponseFunctionCallOutput{Type: "function_call_output", CallID: m.ToolCallID, Output: output})
+			out = append(out, openai.ResponseFunctionCallOutput{Type: "function_call_output", CallID: ids(m.ToolCallID), Output: output})
 			continue
 		}
 		if m.Content != "" || len(m.Images) > 0 {
@@ -81,7 +82,7 @@ func responsesInput(messages []Message) []any {
 		}
 		for _, call := range m.ToolCalls {
 			out = append(out, openai.ResponseOutputItem{
-				Type: "function_call", CallID: call.ID, Name: call.Name, Arguments: replayArgs(call.Args),
+				Type: "function_call", CallID: ids(call.ID), Name: callName(call.Name), Arguments: replayArgs(call.Args),
 			})
 		}
 	}
@@ -123,7 +124,7 @@ type responsesEvent struct {
 }
 
 // responsesEvent takes one event of the Responses API.
-func (c *Client) responsesEvent(a *answer, data []byte) error {
+func (c *Client) responsesEvent(a *answer, _ string, data []byte) error {
 	var ev responsesEvent
 	if err := json.Unmarshal(data, &ev); err != nil {
 		return errors.Join(errMalformed, err)
@@ -133,7 +134,7 @@ func (c *Client) responsesEvent(a *answer, data []byte) error {
 			a.model = ev.Response.Model
 		}
 		if u := ev.Response.Usage; u != nil {
-			a.usage = Usage{Input: u.InputTokens, Output: u.OutputTokens, Reported: true}
+			a.usage = Usage{Input: u.InputTokens, Output: u.OutputTokens, Reported: u.InputTokens > 0}
 			if u.InputTokensDetails != nil {
 				a.usage.Cached = u.InputTokensDetails.CachedTokens
 			}
@@ -154,7 +155,7 @@ func (c *Client) responsesEvent(a *answer, data []byte) error {
 		return c.responsesItem(a, ev)
 	case openai.ResponseStreamEventFunctionArgumentsDelta:
 		if a.slots[ev.OutputIndex] != nil {
-			return c.callFault(a.addCall(&ev.OutputIndex, "", "", string(ev.Delta)))
+			return c.callFault(a.addCall(&ev.OutputIndex, "", "", string(ev.Delta), nil))
 		}
 	case openai.ResponseStreamEventCompleted:
 		a.finish = FinishStop
@@ -169,7 +170,7 @@ func (c *Client) responsesEvent(a *answer, data []byte) error {
 	case openai.ResponseStreamEventFailed, openai.ResponseStreamEventError:
 		return c.responsesFailure(a, ev, data)
 	case "":
-		if len(ev.Error) > 0 && string(ev.Error) != "null" {
+		if saysSomething(ev.Error) {
 			return c.inStream(a, ev.Error)
 		}
 	}
@@ -184,11 +185,10 @@ func (c *Client) responsesItem(a *answer, ev responsesEvent) error {
 	}
 	call := a.slots[ev.OutputIndex]
 	if call == nil {
-		return c.callFault(a.addCall(&ev.OutputIndex, ev.Item.CallID, ev.Item.Name, ev.Item.Arguments))
+		return c.callFault(a.addCall(&ev.OutputIndex, ev.Item.CallID, ev.Item.Name, ev.Item.Arguments, nil))
 	}
 	if ev.Type == string(openai.ResponseStreamEventOutputItemDone) && ev.Item.Arguments != "" {
-		call.args.Reset()
-		call.args.WriteString(ev.Item.Arguments)
+		call.pieces = []string{ev.Item.Arguments}
 	}
 	return nil
 }
@@ -204,7 +204,7 @@ func (c *Client) responsesFailure(a *answer, ev responsesEvent, data []byte) err
 	if ev.Response != nil && len(ev.Response.Error) > 0 {
 		return c.inStream(a, ev.Response.Error)
 	}
-	if len(ev.Error) > 0 && string(ev.Error) != "null" {
+	if saysSomething(ev.Error) {
 		return c.inStream(a, ev.Error)
 	}
 	return c.inStream(a, data)

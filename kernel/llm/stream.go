@@ -35,22 +35,31 @@ type watch struct {
 	cancel   context.CancelCauseFunc
 	timer    *time.Timer
 	begun    atomic.Bool
-	deadline time.Time // of the first byte
-	idle     time.Duration
-	progress time.Time // of the last event that carried data
+	deadline time.Time     // of the first byte
+	idle     time.Duration // between two pieces
+	answer   time.Duration // the same, once the answer itself has begun
+	progress time.Time     // of the last event that carried data
 	patience time.Duration
+	wait     atomic.Int64 // the time.Duration that is waited for the next piece
 }
+
+// silent is errIdle with how long nothing came.
+type silent struct{ wait time.Duration }
+
+func (*silent) Error() string { return errIdle.Error() }
+
+func (*silent) Is(target error) bool { return target == errIdle }
 
 func newWatch(ctx context.Context, t Timeouts) (context.Context, *watch) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	now := time.Now()
 	w := &watch{
-		cancel: cancel, deadline: now.Add(t.FirstByte), idle: t.Idle,
-		progress: now, patience: max(t.FirstByte, 5*t.Idle),
+		cancel: cancel, deadline: now.Add(t.FirstByte), idle: max(t.Idle, t.Think), answer: t.Idle,
+		progress: now, patience: max(t.FirstByte, t.Think, 5*t.Idle),
 	}
 	w.timer = time.AfterFunc(t.FirstByte, func() {
 		if w.begun.Load() {
-			cancel(errIdle)
+			cancel(&silent{time.Duration(w.wait.Load())})
 			return
 		}
 		cancel(errFirstByte)
@@ -70,6 +79,10 @@ func watchCause(ctx context.Context, err error) error {
 	}
 	return err
 }
+
+// answering shortens the wait once the answer itself comes: until then the model
+// may think without a word.
+func (w *watch) answering() { w.idle = w.answer }
 
 // finishing shortens the wait once the answer itself is complete: only the
 // token counts are still to come.
@@ -93,6 +106,7 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 		if !b.w.begun.Load() {
 			wait = max(time.Until(b.w.deadline), time.Millisecond)
 		}
+		b.w.wait.Store(int64(wait))
 		b.w.timer.Reset(wait)
 	}
 	n, err := b.ReadCloser.Read(p)
@@ -130,45 +144,6 @@ func (l *lines) next() (line []byte, whole bool, err error) {
 		}
 		return bytes.TrimRight(l.long, "\r\n"), err == nil, err
 	}
-}
-
-// readEvents calls each with the data of every event of a server-sent event
-// stream, or with every line of a JSON lines stream: a line that begins with a
-// brace is taken as it is. It returns nil at the end of the stream, whether
-// the server said [DONE] or just closed; the caller knows if that was a cut.
-func readEvents(r io.Reader, w *watch, each func(data []byte) error) error {
-	l := &lines{br: bufio.NewReader(r)}
-	for {
-		line, whole, err := l.next()
-		if data, ok := eventData(line); ok {
-			w.progress = time.Now()
-			if string(data) == "[DONE]" {
-				return nil
-			}
-			derr := each(data)
-			if derr != nil && (whole || !errors.Is(derr, errMalformed)) {
-				return derr
-			}
-		} else if time.Since(w.progress) > w.patience {
-			// Comment lines that keep the connection alive are no answer.
-			return errIdle
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-func eventData(line []byte) ([]byte, bool) {
-	if rest, ok := bytes.CutPrefix(line, []byte("data:")); ok {
-		rest = bytes.TrimSpace(rest)
-		return rest, len(rest) > 0
-	}
-	line = bytes.TrimSpace(line)
-	return line, len(line) > 0 && line[0] == '{'
 }
 
 // tooDeep reports whether JSON text nests deeper than limit. Text that is not

@@ -180,15 +180,16 @@ func TestMalformedStreamsAreErrorsWithoutTools(t *testing.T) {
 	}{
 		"not JSON":                     {events(chunkHello, `{"choices":[{"delta":`, chunkStop), sys.CodeProvider, "Hello"},
 		"wrong types":                  {events(chunkHello, `{"choices":"no"}`, chunkStop), sys.CodeProvider, "Hello"},
-		"content is a number":          {events(`{"choices":[{"delta":{"content":5}}]}`), sys.CodeProvider, ""},
-		"tool calls is an object":      {events(`{"choices":[{"delta":{"tool_calls":{}}}]}`), sys.CodeProvider, ""},
+		"choices are a number":         {events(`{"choices":5}`), sys.CodeProvider, ""},
+		"tool calls are a text":        {events(`{"choices":[{"delta":{"tool_calls":"ls"}}]}`), sys.CodeProvider, ""},
 		"tool call without a name":     {events(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"arguments":"{}"}}]}}]}`, stopTools, done), sys.CodeProvider, ""},
 		"too many tool calls":          {events(append(many, stopTools, done)...), sys.CodeProvider, ""},
 		"arguments nested too deep":    {events(call(`"`+strings.Repeat("[", 100)+strings.Repeat("]", 100)+`"`), stopTools, done), sys.CodeProvider, ""},
 		"chunk nested too deep":        {events(chunkHello, strings.Repeat(`{"a":`, 20000)+"1"+strings.Repeat("}", 20000)), sys.CodeProvider, "Hello"},
 		"a line of 9 MiB":              {events(chunkHello) + "data: " + strings.Repeat("x", 9<<20) + "\n", sys.CodeProvider, "Hello"},
 		"nothing at all":               {"", sys.CodeStreamCut, ""},
-		"done without a finish reason": {events(chunkHello, done), sys.CodeStreamCut, "Hello"},
+		"done in the middle of a call": {events(chunkHello, call(`"{\"path\": "`), done), sys.CodeStreamCut, "Hello"},
+		"tools and an unknown end":     {events(chunkHello, call(`"{}"`), `{"choices":[{"delta":{},"finish_reason":"banana"}]}`, done), sys.CodeProvider, "Hello"},
 		"only comments":                {": hello\n: hello\n\n", sys.CodeStreamCut, ""},
 		"an error after a comment":     {": processing\n\n" + events(`{"error":{"message":"upstream died","code":502}}`), sys.CodeProvider, ""},
 		"an error as text":             {events(chunkHello, `{"error":"out of memory"}`), sys.CodeProvider, "Hello"},
@@ -286,13 +287,15 @@ func FuzzStreamNeverPanicsNorKeepsHalfATool(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	each := []func(*answer, []byte) error{c.chatChunk, c.responsesEvent, c.ollamaChunk}
+	each := []func(*answer, string, []byte) error{c.chatChunk, c.responsesEvent, c.ollamaChunk}
 	f.Fuzz(func(t *testing.T, which uint8, data []byte) {
-		a := newAnswer(time.Now(), nil)
+		a := newAnswer(time.Now(), nil, nil)
 		_, w := newWatch(context.Background(), c.ep.Timeout)
 		defer w.stop()
 		take := each[int(which)%len(each)]
-		err := c.judgeEnd(a, readEvents(strings.NewReader(string(data)), w, func(d []byte) error { return take(a, d) }))
+		_, err := readEvents(strings.NewReader(string(data)), w, func(kind string, d []byte) error { return take(a, kind, d) })
+		a.end()
+		err = c.judgeEnd(a, err)
 		resp := a.response(err == nil)
 		if err != nil {
 			if told := c.explain(context.Background(), err, "m", nil).told; told.Code == "" || told.Message == "" {

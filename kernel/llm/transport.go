@@ -1,14 +1,19 @@
 package llm
 
 import (
+	"compress/gzip"
+	"compress/zlib"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	"golang.org/x/net/http/httpproxy"
@@ -119,6 +124,12 @@ func (d doer) Do(req *http.Request) (*http.Response, error) {
 	}
 	resp, err := d.client.Do(req)
 	letGo(req.Context())
+	if err == nil {
+		if err = unpack(resp); err != nil {
+			resp.Body.Close()
+			return nil, err
+		}
+	}
 	if h, ok := req.Context().Value(heldKey{}).(*held); ok && err == nil {
 		h.resp = resp
 		if resp.StatusCode >= http.StatusBadRequest || resp.StatusCode < http.StatusOK {
@@ -126,4 +137,43 @@ func (d doer) Do(req *http.Request) (*http.Response, error) {
 		}
 	}
 	return resp, err
+}
+
+// unpack lets the body of resp be read where a proxy compressed it unasked. What
+// it unpacks to is bounded by whoever reads it.
+func unpack(resp *http.Response) error {
+	kind := strings.ToLower(strings.TrimSpace(resp.Header.Get("Content-Encoding")))
+	switch kind {
+	case "", "identity":
+		return nil
+	case "gzip", "x-gzip":
+		resp.Body = &unpacked{Closer: resp.Body, packed: resp.Body, kind: func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }}
+	case "deflate":
+		resp.Body = &unpacked{Closer: resp.Body, packed: resp.Body, kind: func(r io.Reader) (io.Reader, error) { return zlib.NewReader(r) }}
+	default:
+		return fmt.Errorf("the answer is compressed as %q, which was not asked for", kind)
+	}
+	resp.Header.Del("Content-Encoding")
+	resp.ContentLength = -1
+	return nil
+}
+
+// unpacked reads what a body unpacks to. The first bytes are waited for when they
+// are read.
+type unpacked struct {
+	io.Closer
+	packed io.Reader
+	kind   func(io.Reader) (io.Reader, error)
+	r      io.Reader
+}
+
+func (u *unpacked) Read(p []byte) (int, error) {
+	if u.r == nil {
+		r, err := u.kind(u.packed)
+		if err != nil {
+			return 0, err
+		}
+		u.r = r
+	}
+	return u.r.Read(p)
 }

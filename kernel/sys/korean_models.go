@@ -34,9 +34,9 @@ func koreanModels() [][2]string {
 		{"%s runs, but has no model yet. Download one in it first.", "%s이(가) 실행 중이지만 아직 모델이 없습니다. 먼저 그 안에서 모델을 내려받으세요."},
 
 		// What an endpoint says, or does not.
-		{"Try again, choose a smaller model, or raise the provider's first_byte timeout.", "다시 시도하거나, 더 작은 모델을 고르거나, 제공자의 first_byte 제한 시간을 늘리세요."},
+		{"Try again, choose a smaller model, or raise first_byte_timeout_s of the provider in config.toml.", "다시 시도하거나, 더 작은 모델을 고르거나, config.toml에서 제공자의 first_byte_timeout_s를 늘리세요."},
 		{"%s did not begin to answer within %s.", "%s이(가) %s 안에 답을 시작하지 않았습니다."},
-		{"Try again, or raise the provider's idle timeout.", "다시 시도하거나 제공자의 idle 제한 시간을 늘리세요."},
+		{"Try again, or raise idle_timeout_s of the provider in config.toml.", "다시 시도하거나 config.toml에서 제공자의 idle_timeout_s를 늘리세요."},
 		{"%s stopped in the middle of its answer and sent nothing for %s.", "%s이(가) 답하다가 멈춰 %s 동안 아무것도 보내지 않았습니다."},
 		{"Choose another model or provider.", "다른 모델이나 제공자를 고르세요."},
 		{"%s was stopped: %s.", "%s의 답을 멈췄습니다: %s."},
@@ -102,6 +102,11 @@ func koreanModels() [][2]string {
 		{"The proxy in front of %s did not work.", "%s 앞의 프록시가 작동하지 않았습니다."},
 		{"Check the internet connection, then try again.", "인터넷 연결을 확인한 뒤 다시 시도하세요."},
 		{"The connection to %s failed: %s", "%s에 연결하지 못했습니다: %s"},
+		{"%s Trying again.", "%s 다시 시도합니다."},
+		{"%s does not let the model %s use tools.%s", "%s에서 %s 모델의 도구 사용이 꺼져 있습니다.%s"},
+		{"Start the server with the option that it names, so that the model can use tools, or choose another model.", "모델이 도구를 쓸 수 있도록 서버가 알려 준 옵션을 켜고 다시 시작하거나, 다른 모델을 고르세요."},
+		{"%s is still loading the model %s.%s", "%s에서 아직 %s 모델을 불러오는 중입니다.%s"},
+		{"Wait until the model is loaded, then try again.", "모델을 다 불러온 뒤 다시 시도하세요."},
 		{"%s Trying again (%d of %d).", "%s 다시 시도합니다(%d/%d)."},
 
 		// Limits.

@@ -1,0 +1,61 @@
+package llm
+
+// chatUsage is what servers count, under all the names that they give it.
+type chatUsage struct {
+	Prompt     flexInt `json:"prompt_tokens"`
+	Completion flexInt `json:"completion_tokens"`
+	Total      flexInt `json:"total_tokens"`
+
+	InputTokens  flexInt `json:"input_tokens"` // proxies that kept Anthropic's names
+	OutputTokens flexInt `json:"output_tokens"`
+
+	CacheHit     flexInt `json:"prompt_cache_hit_tokens"`     // DeepSeek
+	CachedTop    flexInt `json:"cached_tokens"`               // Moonshot
+	CacheRead    flexInt `json:"cache_read_input_tokens"`     // Anthropic
+	CacheCreated flexInt `json:"cache_creation_input_tokens"` // Anthropic
+
+	PromptMore     usageDetails `json:"prompt_tokens_details"`
+	InputMore      usageDetails `json:"input_tokens_details"`
+	CompletionMore usageDetails `json:"completion_tokens_details"`
+	OutputMore     usageDetails `json:"output_tokens_details"`
+}
+
+type usageDetails struct {
+	Cached       flexInt `json:"cached_tokens"`
+	CacheWrite   flexInt `json:"cache_write_tokens"`
+	CacheCreated flexInt `json:"cache_creation_tokens"`
+	Reasoning    flexInt `json:"reasoning_tokens"`
+}
+
+// usage takes the counts for what they mean. A server that counts no input has
+// counted nothing: no request is empty.
+func (u *chatUsage) usage() Usage {
+	out := Usage{
+		Input:     int(max(u.Prompt, u.InputTokens)),
+		Output:    int(max(u.Completion, u.OutputTokens)),
+		Cached:    int(max(u.CacheHit, u.CachedTop, u.CacheRead, u.PromptMore.Cached, u.InputMore.Cached)),
+		Written:   int(max(u.CacheCreated, u.PromptMore.CacheWrite, u.PromptMore.CacheCreated, u.InputMore.CacheWrite)),
+		Reasoning: int(max(u.CompletionMore.Reasoning, u.OutputMore.Reasoning)),
+	}
+	rest := max(int(u.Total)-out.Input-out.Output, 0) // what the sum has more than its parts
+	// Anthropic counts what it has from the cache, and what it puts there, beside
+	// the input. The sum says so, or there is more of it than input.
+	if cache := out.Cached + out.Written; cache > 0 && (rest >= cache || cache > out.Input) {
+		out.Input += cache
+		rest = max(rest-cache, 0)
+	}
+	// xAI and Google leave the reasoning out of completion_tokens, but not out
+	// of the sum, and bill it.
+	out.Output += rest
+	out.Reported = out.Input > 0
+	return out.sane()
+}
+
+// sane keeps counts of a broken server from making a negative bill.
+func (u Usage) sane() Usage {
+	const most = 1 << 30
+	u.Input, u.Output = min(max(u.Input, 0), most), min(max(u.Output, 0), most)
+	u.Cached, u.Reasoning = min(max(u.Cached, 0), u.Input), min(max(u.Reasoning, 0), u.Output)
+	u.Written = min(max(u.Written, 0), u.Input-u.Cached)
+	return u
+}
