@@ -58,7 +58,9 @@ func paid(t *testing.T, script, model, settings string, options ...kerneltest.Op
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := fmt.Sprintf("%sprovider = \"paid\"\nmodel = %q\n%s\n[[providers]]\nid = \"paid\"\nbase_url = %q\n", config, model, settings, url)
+		// The endpoint is elsewhere, behind a proxy: what runs here is free.
+		text := fmt.Sprintf("%sprovider = \"paid\"\nmodel = %q\n%s\n[[providers]]\nid = \"paid\"\nbase_url = \"http://models.test/v1\"\nproxy_url = %q\n",
+			config, model, settings, strings.TrimSuffix(url, "/v1"))
 		write(t, filepath.Join(o.Home, "config.toml"), text)
 		write(t, filepath.Join(o.Home, "models.toml"), prices)
 	}))...)

@@ -103,6 +103,10 @@ type ProviderConfig struct {
 	KeyEnv   string            `toml:"key_env" json:"key_env,omitempty"` // the variable that holds its key
 	Headers  map[string]string `toml:"headers" json:"headers,omitempty"`
 	Disabled bool              `toml:"disabled" json:"disabled,omitempty"`
+
+	// Seconds of silence that are waited for; 0 takes the default of [llm.Timeouts].
+	FirstByteS int `toml:"first_byte_timeout_s" json:"first_byte_timeout_s,omitempty"` // before an answer begins
+	IdleS      int `toml:"idle_timeout_s" json:"idle_timeout_s,omitempty"`             // in the middle of one
 }
 
 // ConfigKey describes one setting.

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"time"
 
 	"oxios/kernel/security"
 	"oxios/kernel/store"
@@ -43,7 +44,7 @@ func (a *InfraAPI) Doctor(ctx context.Context) (DoctorReport, error) {
 	return guard(ctx, a.caller, action{call: "infra.doctor", resource: "doctor"}, func(ctx context.Context) (DoctorReport, error) {
 		r := DoctorReport{Version: a.k.opts.Version, System: runtime.GOOS + "/" + runtime.GOARCH, Isolation: a.k.isolation()}
 		for _, check := range []func(context.Context) Check{
-			a.k.checkHome, a.k.checkConfig, a.k.checkDatabase, a.k.checkAudit, a.k.checkIsolation, a.k.checkLimits, a.k.checkTries, a.k.checkModels, a.k.checkKeys, a.k.checkEmbedder, a.k.checkWorkFolder, a.k.checkWorkspace, a.k.checkSleep, a.k.checkMemory, a.k.checkGuardian,
+			a.k.checkHome, a.k.checkConfig, a.k.checkDatabase, a.k.checkAudit, a.k.checkIsolation, a.k.checkLimits, a.k.checkTries, a.k.checkModels, a.k.checkPrices, a.k.checkKeys, a.k.checkEmbedder, a.k.checkWorkFolder, a.k.checkWorkspace, a.k.checkSleep, a.k.checkMemory, a.k.checkGuardian,
 		} {
 			r.Checks = append(r.Checks, check(ctx))
 		}
@@ -161,7 +162,26 @@ func (k *Kernel) checkModels(ctx context.Context) Check {
 		detail, hint := sys.AsError(err).Words()
 		return Check{Name: "model", State: CheckWarn, Detail: detail, Hint: hint}
 	}
+	if rest, ok := k.engine.breakers.Rest(ch.provider); ok {
+		return Check{
+			Name: "model", State: CheckWarn, Detail: sys.Say("%s failed several times in a row. Oxios tries it again in %s.", k.engine.nameOf(ch.provider), rest.Round(time.Second)),
+			Hint: sys.Say("Wait, or choose another model in Settings, Models."),
+		}
+	}
 	return Check{Name: "model", State: CheckOK, Detail: sys.Say("%s of %s", ch.model, ch.provider)}
+}
+
+// checkPrices looks at the person's own list of models.
+func (k *Kernel) checkPrices(context.Context) Check {
+	c := Check{Name: "prices", State: CheckOK, Detail: sys.Say("built in, as of %s", k.engine.catalogue().AsOf())}
+	if _, err := os.Stat(k.engine.pricesFile()); err == nil {
+		c.Detail = sys.Say("built in, and %s", shortenHome(k.engine.pricesFile()))
+	}
+	if e := k.engine.pricesProblem.Load(); e != nil {
+		c.State = CheckFail
+		c.Detail, c.Hint = e.Words()
+	}
+	return c
 }
 
 func (k *Kernel) checkKeys(ctx context.Context) Check {

@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"oxios/kernel/limit"
@@ -39,6 +42,8 @@ type engine struct {
 	k         *Kernel
 	catalogue func() *llm.Catalogue // read when it is first needed
 
+	pricesProblem atomic.Pointer[sys.Error] // of the person's own list
+
 	breakers *limit.Breakers
 	rates    limit.Rates
 
@@ -55,6 +60,8 @@ type client struct {
 	models  []llm.Model
 	listed  time.Time
 	listErr error
+
+	unreached bool // the newest request did not arrive
 }
 
 // entry is a provider as the engine knows it.
@@ -82,15 +89,30 @@ type saved struct {
 }
 
 func newEngine(k *Kernel) *engine {
-	catalogue := sync.OnceValue(func() *llm.Catalogue {
-		cat, err := llm.LoadCatalogue(filepath.Join(k.opts.Home, "models.toml"))
+	e := &engine{k: k, breakers: limit.NewBreakers(limit.BreakerConfig{OnChange: func(limit.State) { k.publishStatus() }}), clients: map[string]*client{}}
+	e.catalogue = sync.OnceValue(func() *llm.Catalogue {
+		cat, err := llm.LoadCatalogue(e.pricesFile())
 		if err != nil {
 			k.log.Warn("models.toml has an error; the embedded catalogue is used", "error", err)
-			k.trouble.Store(sys.AsError(err))
+			e.pricesProblem.Store(sys.AsError(err))
+			k.publishStatus()
 		}
 		return cat
 	})
-	return &engine{k: k, catalogue: catalogue, breakers: limit.NewBreakers(limit.BreakerConfig{}), clients: map[string]*client{}}
+	return e
+}
+
+// pricesFile is the person's own list of models, which need not be there.
+func (e *engine) pricesFile() string { return filepath.Join(e.k.opts.Home, "models.toml") }
+
+// problemOfPrices is what is wrong with the person's own list of models; nil for
+// nothing. It is read where there is one.
+func (e *engine) problemOfPrices() *sys.Error {
+	if _, err := os.Stat(e.pricesFile()); err != nil {
+		return nil
+	}
+	e.catalogue()
+	return e.pricesProblem.Load()
 }
 
 // look finds local servers and keys in the environment. Only this machine is
@@ -142,6 +164,7 @@ func (e *engine) entries(ctx context.Context) ([]entry, error) {
 		}
 		add(entry{source: sourceConfig, where: "config.toml", enabled: !p.Disabled, Endpoint: llm.Endpoint{
 			ID: p.ID, Name: cmp.Or(p.Name, p.ID), Kind: p.Kind, BaseURL: p.BaseURL, ProxyURL: p.ProxyURL, CAFile: p.CAFile, Headers: p.Headers, Key: key,
+			Timeout: llm.Timeouts{FirstByte: time.Duration(p.FirstByteS) * time.Second, Idle: time.Duration(p.IdleS) * time.Second},
 		}})
 	}
 	for _, p := range window {
@@ -229,7 +252,7 @@ func (e *engine) client(ctx context.Context, n entry) (*client, error) {
 		e.k.redact.AddSecret(n.Key)
 	}
 	cfg := e.k.config.get()
-	print := fmt.Sprint(n.Kind, n.BaseURL, n.Key, n.ProxyURL, n.CAFile, n.Headers, cfg.RequestsPerMinute)
+	print := fmt.Sprint(n.Kind, n.BaseURL, n.Key, n.ProxyURL, n.CAFile, n.Headers, n.Timeout, cfg.RequestsPerMinute)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if c, ok := e.clients[n.ID]; ok && c.print == print {
@@ -304,6 +327,12 @@ func (e *engine) choose(ctx context.Context, provider, model string) (choice, er
 		}
 	}
 	if provider == "" && model == "" {
+		for _, n := range list { // what the environment names cannot be used: the person is to hear why
+			if n.ID == "env" && n.problem.EN != "" {
+				return choice{}, sys.Errorf(sys.CodeInvalid, "The model that the environment names cannot be used: %s Nothing was sent.", n.problem).
+					WithHint("Correct OXIOS_BASE_URL, OXIOS_API_KEY and OXIOS_MODEL, or choose a model in Settings, Models.")
+			}
+		}
 		return choice{}, sys.Errorf(sys.CodeUnavailable, "No model is chosen yet. Nothing was sent.").
 			WithHint("Choose one in Settings, Models; set OXIOS_BASE_URL and OXIOS_MODEL; or try the offline demo with `oxios demo`.")
 	}
@@ -381,6 +410,7 @@ type chosen struct {
 	engine          *engine
 	provider, model string
 	contextLength   int
+	entry           *entry // of a model whose window nothing tells, so that its provider is asked when it matters
 	chatOnly, demo  bool
 	blind           bool // known to see no pictures
 	local           bool
@@ -421,10 +451,55 @@ func (e *engine) open(ctx context.Context, provider, model string) (*chosen, err
 			m.ContextLength = t.ContextLength
 		}
 	}
+	if m.ContextLength == 0 && !n.Local && !out.demo {
+		out.entry = &n
+	}
 	out.contextLength = windowOf(n.Endpoint, m.ContextLength)
 	out.reasons = m.Reasoning != nil && *m.Reasoning
 	out.blind = m.Images != nil && !*m.Images
 	return out, nil
+}
+
+// askedWindow is what a provider said of a model's window when it was asked.
+type askedWindow struct {
+	Tokens int       `json:"tokens"` // 0: it did not say
+	At     time.Time `json:"at"`
+}
+
+// window asks for the window of a model that nothing else tells. A run asks when
+// its conversation is no longer short: a first message needs no answer to this.
+func (c *chosen) window(ctx context.Context) int {
+	if c.entry == nil {
+		return c.contextLength
+	}
+	return c.engine.askWindow(ctx, *c.entry, c.model)
+}
+
+// askWindow asks a provider for the window of a model, once a day.
+func (e *engine) askWindow(ctx context.Context, n entry, model string) int {
+	key := "window:" + n.ID + ":" + model
+	var known askedWindow
+	if raw, ok, err := e.k.store.Get(ctx, key); err == nil && ok && json.Unmarshal([]byte(raw), &known) == nil && e.k.clock.Now().Sub(known.At) < 24*time.Hour {
+		return known.Tokens
+	}
+	asking, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	list, err := e.models(asking, n, false)
+	if err != nil {
+		return known.Tokens
+	}
+	known = askedWindow{At: e.k.clock.Now()}
+	if i := slices.IndexFunc(list, func(m llm.Model) bool { return m.ID == model }); i >= 0 {
+		known.Tokens = list[i].ContextLength
+	}
+	raw, err := json.Marshal(known)
+	if err == nil {
+		err = e.k.store.Write(ctx, func(tx *store.Tx) error { return e.k.store.Put(tx, key, string(raw)) })
+	}
+	if err != nil {
+		e.k.log.WarnContext(ctx, "The window of a model could not be kept", "model", model, "error", err)
+	}
+	return known.Tokens
 }
 
 // windowOf is how much of its context length a model is asked to hold: all of a
@@ -443,13 +518,33 @@ func (c *chosen) complete(ctx context.Context, req llm.Request, emit func(llm.De
 	var resp *llm.Response
 	err := c.engine.breakers.Do(ctx, c.provider, c.Endpoint().Name, func(ctx context.Context) (err error) {
 		resp, err = c.Complete(ctx, req, emit)
+		c.engine.mu.Lock()
+		c.unreached = errors.Is(err, llm.ErrUnreachable)
+		c.engine.mu.Unlock()
 		return err
 	})
 	return resp, err
 }
 
-// free reports whether nothing is charged for the model.
-func (c *chosen) free() bool { return c.local || c.demo || (c.price != nil && c.price.Free()) }
+// hearAgain lets a provider be asked at once that could not be reached when it was
+// asked last: nothing has arrived there, and who asks again has perhaps just
+// started it. One that answered with failures is left alone for its pause, whoever
+// asks.
+func (e *engine) hearAgain(provider string) {
+	e.mu.Lock()
+	c := e.clients[provider]
+	again := c != nil && c.unreached
+	e.mu.Unlock()
+	if again {
+		e.breakers.Reset(provider)
+	}
+}
+
+// free reports whether nothing is charged for the model: what runs on this
+// machine is free, whatever server offers it, unless a price is known.
+func (c *chosen) free() bool {
+	return c.demo || (c.price == nil && c.Endpoint().Here()) || (c.price != nil && c.price.Free())
+}
 
 // cost says what a call cost. A price that is not known stays unknown; it is
 // never 0.
@@ -464,6 +559,16 @@ func (c *chosen) cost(u llm.Usage) store.Cost {
 		cost.USD = c.price.Cost(u)
 	}
 	return cost
+}
+
+// nameOf is the name of a provider that was opened, else its id.
+func (e *engine) nameOf(provider string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if c := e.clients[provider]; c != nil {
+		return cmp.Or(c.Endpoint().Name, provider)
+	}
+	return provider
 }
 
 func testKey(provider, model string) string { return "test:" + provider + ":" + model }

@@ -65,12 +65,12 @@ func renumber(talk []llm.Message, n *int) []llm.Message {
 	names := map[string]string{}
 	out := make([]llm.Message, len(talk))
 	for i, m := range talk {
-		m.ToolCalls = append([]llm.ToolCall(nil), m.ToolCalls...)
+		m.ToolCalls, m.Back = append([]llm.ToolCall(nil), m.ToolCalls...), llm.Back{}
 		for j := range m.ToolCalls {
 			*n++
 			name := fmt.Sprintf("call%05d", *n)
 			names[m.ToolCalls[j].ID] = name
-			m.ToolCalls[j].ID = name
+			m.ToolCalls[j].ID, m.ToolCalls[j].Extra = name, nil // the signature is of the other model
 		}
 		if m.Role == llm.RoleTool {
 			m.ToolCallID = names[m.ToolCallID]

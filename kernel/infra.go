@@ -34,7 +34,7 @@ type Status struct {
 	Onboarded    bool          `json:"onboarded"`
 	HasModel     bool          `json:"has_model"`          // a default model is chosen
 	Demo         bool          `json:"demo"`               // the default model is the scripted demo
-	Offline      []Offline     `json:"offline,omitempty"`  // providers elsewhere that runs wait for
+	Offline      []Offline     `json:"offline,omitempty"`  // providers that runs wait for, or that are left alone after failures
 	Held         []Held        `json:"held,omitempty"`     // what keeps runs from going on, for the person to hear of
 	Findings     []Finding     `json:"findings,omitempty"` // of the guardian, the first one first
 	MemoryMB     int           `json:"memory_mb"`          // of the machine, 0 when it cannot be told
@@ -65,7 +65,7 @@ func (k *Kernel) status(ctx context.Context) (Status, error) {
 	s := Status{
 		Version: k.opts.Version, Home: shortenHome(k.opts.Home), Owner: k.opts.Owner, PID: os.Getpid(),
 		Paused: k.runs.gate.is(), AuditOK: k.auditOK.Load(), Isolation: k.isolation(), Problem: k.trouble.Load(),
-		Offline: k.network.list(), MemoryMB: memoryMB(),
+		Offline: k.away(), MemoryMB: memoryMB(),
 	}
 	s.Running = k.runs.atWork()
 	waiting, err := k.approvals.List(ctx, security.ApprovalQuery{State: security.ApprovalPending})
@@ -91,6 +91,9 @@ func (k *Kernel) status(ctx context.Context) (Status, error) {
 	}
 	if p := k.config.view().Problem; p != nil && s.Problem == nil {
 		s.Problem = p
+	}
+	if s.Problem == nil {
+		s.Problem = k.engine.problemOfPrices()
 	}
 	return s, nil
 }

@@ -110,7 +110,7 @@ func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, e
 		return Submitted{}, err
 	}
 	if from.runID == "" {
-		k.engine.breakers.Reset(choice.provider) // a person asks and wants to know now; agents wait out the pause
+		k.engine.hearAgain(choice.provider)
 	}
 	session.Provider, session.Model = choice.provider, choice.model
 	run := Run{
@@ -465,7 +465,7 @@ func (k *Kernel) spec(ctx context.Context, run Run, steps []store.Step) (agent.S
 			Now: k.clock.Now().In(time.Local), OS: runtime.GOOS, Folder: run.Folder, Mode: run.Mode, Toolset: tools, Instructions: run.Instructions, Agents: run.Agents, Memories: memories,
 			SpaceName: belongs.Name, SpaceInstructions: belongs.Instructions,
 		}),
-		ContextLength: chosen.contextLength, MaxTurns: cfg.MaxToolCalls, MaxConcurrent: cfg.MaxToolConcurrency, Demo: chosen.demo,
+		ContextLength: chosen.contextLength, Window: chosen.window, MaxTurns: cfg.MaxToolCalls, MaxConcurrent: cfg.MaxToolConcurrency, Demo: chosen.demo,
 		Started: func() { k.retellSession(k.background, run.SessionID) },
 		Gate:    k.runs.pass(run.ID),
 		Task:    &runTask{k: k, h: h, run: run, task: k.runs.task(run.ID)},

@@ -73,18 +73,21 @@ func (m *guardedModel) call(ctx context.Context, req llm.Request, emit func(llm.
 	return resp, cost, err
 }
 
-// cost says what a call cost. Where the provider counted nothing and a limit
-// holds, the most that it can have been counts.
+// cost says what a call cost. What the provider did not count is taken, where a
+// limit holds, for the most that it can have been.
 func (m *guardedModel) cost(hold *limit.Hold, req llm.Request, resp *llm.Response) store.Cost {
 	u := resp.Usage
-	if u.Reported || !hold.Limited() {
+	said := len(resp.Message.Content) + len(resp.Message.Reasoning)
+	for _, call := range resp.Message.ToolCalls {
+		said += len(call.Name) + len(call.Args)
+	}
+	if !hold.Limited() || u.Reported && (u.Output > 0 || said == 0) {
 		return m.chosen.cost(u)
 	}
-	u.Input, u.Output = int(m.inputBound(req)), len(resp.Message.Content)+len(resp.Message.Reasoning)
-	for _, call := range resp.Message.ToolCalls {
-		u.Output += len(call.Name) + len(call.Args)
+	if !u.Reported {
+		u.Input = int(m.inputBound(req))
 	}
-	u.Output = min(u.Output, req.MaxTokens)
+	u.Output = min(max(u.Output, said), max(u.Output, req.MaxTokens))
 	c := m.chosen.cost(u)
 	if c.Unknown && m.chosen.price != nil {
 		c.USD = m.chosen.price.Cost(u)

@@ -28,6 +28,30 @@ type Offline struct {
 	Since    time.Time  `json:"since"`
 	Runs     []string   `json:"runs"`              // their ids
 	Problem  *sys.Error `json:"problem,omitempty"` // what the newest try said
+
+	// RetryAt is when a provider that answered with failures only is tried again;
+	// nil for one that cannot be reached.
+	RetryAt *time.Time `json:"retry_at,omitempty"`
+}
+
+// away returns the providers that runs wait for, and those that are left alone
+// because they failed several times in a row.
+func (k *Kernel) away() []Offline {
+	out := k.network.list()
+	for _, s := range k.engine.breakers.Open() {
+		at := slices.IndexFunc(out, func(o Offline) bool { return o.Provider == s.Provider })
+		if at < 0 {
+			at = len(out)
+			out = append(out, Offline{Provider: s.Provider, Name: k.engine.nameOf(s.Provider), Since: s.Since, Runs: []string{}})
+		}
+		if retry := s.RetryAt; !retry.IsZero() {
+			out[at].RetryAt = &retry
+		} else {
+			out[at].RetryAt = new(time.Time)
+			*out[at].RetryAt = k.clock.Now()
+		}
+	}
+	return out
 }
 
 // network knows which runs wait for a provider that cannot be reached. What
@@ -109,7 +133,7 @@ func (n *network) wake() {
 // returns the status.
 func (a *InfraAPI) Reconnect(ctx context.Context) (Status, error) {
 	return guard(ctx, a.caller, action{call: "infra.reconnect", resource: "network"}, func(ctx context.Context) (Status, error) {
-		for _, o := range a.k.network.list() {
+		for _, o := range a.k.away() {
 			a.k.engine.breakers.Reset(o.Provider)
 		}
 		a.k.network.mu.Lock()
@@ -123,7 +147,7 @@ func (a *InfraAPI) Reconnect(ctx context.Context) (Status, error) {
 // and makes it again, until it answers or ctx ends. Nothing is reserved for a
 // call that waits: others may use it meanwhile. Without wait it is made once.
 func (m *guardedModel) patiently(ctx context.Context, req *llm.Request, emit func(llm.Delta), reserve func(context.Context) error, release func(), wait bool) (*llm.Response, error) {
-	resp, err := m.chosen.complete(ctx, *req, emit)
+	resp, err := m.restingOut(ctx, req, emit, reserve, release)
 	if !m.patient || m.chosen.Endpoint().Here() || !m.unreached(err) || !wait {
 		return resp, err
 	}
@@ -158,6 +182,48 @@ func (m *guardedModel) patiently(ctx context.Context, req *llm.Request, emit fun
 			return resp, err
 		}
 	}
+}
+
+// maxRests is how many pauses of a provider a call waits out.
+const maxRests = 3
+
+// restingOut makes a call. Where the provider is left alone after failures of
+// others, a run that has work behind it waits out the pause: what was done is not
+// to end because a call came a few seconds too early. The first call of a message
+// ends at once, and says why.
+func (m *guardedModel) restingOut(ctx context.Context, req *llm.Request, emit func(llm.Delta), reserve func(context.Context) error, release func()) (*llm.Response, error) {
+	resp, err := m.chosen.complete(ctx, *req, emit)
+	for n := 0; n < maxRests && m.works(*req); n++ {
+		rest, ok := m.caller.k.engine.breakers.Rest(m.chosen.provider)
+		if !ok || sys.CodeOf(err) != sys.CodeUnavailable {
+			break
+		}
+		release()
+		told := sys.AsError(err)
+		if emit != nil {
+			emit(llm.Delta{Retry: sys.Say("%s The run waits and goes on then.", sys.Words{EN: told.Message, KO: told.MessageKO})})
+		}
+		back := sys.Park(ctx)
+		select {
+		case <-time.After(rest):
+		case <-ctx.Done():
+		}
+		back()
+		if ctx.Err() != nil {
+			return nil, sys.AsError(ctx.Err())
+		}
+		if err = reserve(ctx); err != nil {
+			return nil, err
+		}
+		resp, err = m.chosen.complete(ctx, *req, emit)
+	}
+	return resp, err
+}
+
+// works reports whether the run has work behind it that a failure would end: it is
+// an agent's, or a model or a tool has answered in it.
+func (m *guardedModel) works(req llm.Request) bool {
+	return len(m.runs) > 1 || req.Messages[len(req.Messages)-1].Role == llm.RoleTool
 }
 
 // unreached reports whether the provider could not be reached: the network said

@@ -54,6 +54,8 @@ type ModelStep struct {
 	Text      string         `json:"text,omitempty"`
 	Reasoning string         `json:"reasoning,omitempty"`
 	ToolCalls []llm.ToolCall `json:"tool_calls,omitempty"`
+	Back      llm.Back       `json:"back,omitzero"`
+	Lacked    bool           `json:"lacked,omitempty"` // it was no answer, and the model was asked once more
 	Finish    string         `json:"finish_reason,omitempty"`
 	Model     string         `json:"model,omitempty"`
 	Stand     *llm.Stand     `json:"stand,omitempty"` // another model than the run's answered

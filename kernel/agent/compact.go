@@ -20,7 +20,12 @@ const (
 	emptyTo  = 0.45
 	tailMost = 0.2 // of the window: what stays as it was said, besides the last turn
 	leastWin = 0.1 // of what was counted: less is not worth a call
+	ownMost  = 0.6 // of the window: a prompt and tools that take more leave no room to work in
 )
+
+// askWindowAt is how many tokens a conversation has before a provider is asked
+// how many the model holds: smaller windows say so by refusing.
+const askWindowAt = 8000
 
 // ContextArgs is what the journal keeps of making room before it is made.
 type ContextArgs struct {
@@ -167,6 +172,9 @@ func (x *run) makeRoom(ctx context.Context) error {
 	if x.spec.Recorded != nil {
 		return x.makeRecordedRoom(ctx)
 	}
+	if x.spec.ContextLength == 0 && x.spec.Window != nil && x.count() > askWindowAt {
+		x.spec.ContextLength, x.spec.Window = x.spec.Window(ctx), nil
+	}
 	window := cmp.Or(x.room.window, x.spec.ContextLength)
 	if !x.room.refused && window == 0 {
 		return nil
@@ -303,6 +311,11 @@ func (x *run) tooLong(why error) error {
 	told := sys.Errorf(sys.CodeContextLength, "The conversation is too long for the window of %s, and it could not be put short enough. What was done is kept.", x.spec.Run.Model)
 	if len(x.own) == 1 && len(x.spec.History) == 0 {
 		told = sys.Errorf(sys.CodeContextLength, "The message is too long for the window of %s. Nothing was done, and the message is kept.", x.spec.Run.Model)
+	}
+	if window := cmp.Or(x.room.window, x.spec.ContextLength); window > 0 && float64(x.base()) > ownMost*float64(window) {
+		return sys.Errorf(sys.CodeContextLength, "The window of %s holds %d tokens, and Oxios itself needs about %d for its instructions and tools. Nothing was done, and the message is kept.",
+			x.spec.Run.Model, window, x.base()).WithCause(why).
+			WithHint("Start the model with a window of at least %d tokens, or choose another model.", 2*x.base())
 	}
 	return told.WithCause(why).WithHint("Go on in a new conversation with less in it, or choose a model with a larger window.")
 }

@@ -23,15 +23,23 @@ func (x *run) takeNotes(ctx context.Context) error {
 	}
 	keep := context.WithoutCancel(ctx)
 	for _, n := range x.spec.Notes() {
-		open := x.journal.Plan(&store.Step{Kind: store.StepNote, Name: "oxios", Args: mustJSON(n)})
-		if err := open.Start(keep, nil); err != nil {
+		if err := x.takeNote(keep, n); err != nil {
 			return err
 		}
-		if err := x.closeStep(keep, open, store.OutcomeOK, mustJSON(n), nil); err != nil {
-			return err
-		}
-		x.talk, x.own = noted(x.talk, n), noted(x.own, n)
 	}
+	return nil
+}
+
+// takeNote makes a note a step of its own.
+func (x *run) takeNote(ctx context.Context, n Note) error {
+	open := x.journal.Plan(&store.Step{Kind: store.StepNote, Name: "oxios", Args: mustJSON(n)})
+	if err := open.Start(ctx, nil); err != nil {
+		return err
+	}
+	if err := x.closeStep(ctx, open, store.OutcomeOK, mustJSON(n), nil); err != nil {
+		return err
+	}
+	x.talk, x.own = noted(x.talk, n), noted(x.own, n)
 	return nil
 }
 

@@ -93,13 +93,25 @@ func (t *Told) answered(s store.Step) {
 	case s.State != store.StepClosed || json.Unmarshal(s.Result, &m) != nil:
 		// A model call without an end has no effects: it is made again.
 	case s.Outcome == store.OutcomeOK:
-		t.Own = append(t.Own, llm.Message{Role: "assistant", Content: m.Text, ToolCalls: m.ToolCalls})
+		if said := m.message(); said.Content != "" || len(said.ToolCalls) > 0 || !m.Lacked {
+			t.Own = append(t.Own, said)
+		}
 		t.counted, t.countedAt, t.refused, t.squeezed, t.gaveIn = m.Counted, len(t.Own), false, false, false
-	case m.Code == sys.CodeContextLength:
+	case m.Code == sys.CodeContextLength, m.Code == sys.CodeTooLarge:
 		t.refused = true
 	case m.Text != "":
 		t.Own = append(t.Own, llm.Message{Role: "assistant", Content: m.Text})
 	}
+}
+
+// message is the answer as the model is sent it again. What it thought goes with
+// a call alone: some servers want it back there.
+func (m ModelStep) message() llm.Message {
+	out := llm.Message{Role: llm.RoleAssistant, Content: m.Text, ToolCalls: m.ToolCalls, Back: m.Back}
+	if len(m.ToolCalls) > 0 {
+		out.Reasoning = m.Reasoning
+	}
+	return out
 }
 
 func (t *Told) madeRoom(s store.Step) {
@@ -220,7 +232,7 @@ func (x *run) remember(s store.Step) {
 		if json.Unmarshal(s.Result, &m) != nil {
 			return
 		}
-		if m.Text != "" {
+		if x.lacked = m.Lacked; m.Text != "" && !m.Lacked {
 			x.said = append(x.said, m.Text)
 		}
 		x.reason.WriteString(m.Reasoning)

@@ -42,12 +42,13 @@ type Spec struct {
 	Model         Model
 	Toolset       Toolset
 	System        string
-	History       []llm.Message // what was said and done in the session before this run
-	Earlier       *ContextStep  // what History begins with, where that is no message but what stands for many; else nil
-	ContextLength int           // tokens, 0 when unknown
-	MaxTurns      int           // model calls with tools, then one forced answer; default 25
-	MaxConcurrent int           // tools at once; default 10
-	Demo          bool          // answers come from the scripted endpoint
+	History       []llm.Message             // what was said and done in the session before this run
+	Earlier       *ContextStep              // what History begins with, where that is no message but what stands for many; else nil
+	ContextLength int                       // tokens, 0 when unknown
+	Window        func(context.Context) int // asks for ContextLength when it is unknown and the conversation has grown; nil asks nobody
+	MaxTurns      int                       // model calls with tools, then one forced answer; default 25
+	MaxConcurrent int                       // tools at once; default 10
+	Demo          bool                      // answers come from the scripted endpoint
 
 	// Say makes the messages of the person; nil is [Plain].
 	Say Say
@@ -109,6 +110,7 @@ type run struct {
 	repeats repeats
 	live    *live
 	stand   *llm.Stand // who made the newest call, if not the run's own model
+	lacked  bool       // the newest answer was none, and the model was asked once more
 }
 
 // Execute runs spec until it ends and returns the run as it then stands. When
@@ -300,7 +302,7 @@ func (x *run) turn(ctx context.Context, forced bool) (ending, []call, bool) {
 	kept := ModelStep{Cost: cost, ThoughtMS: thought.Milliseconds()}
 	if resp != nil {
 		kept.Text, kept.Reasoning, kept.Finish, kept.Model = resp.Message.Content, resp.Message.Reasoning, resp.FinishReason, resp.Model
-		kept.FirstMS, kept.Stand = resp.FirstToken.Milliseconds(), resp.Stand
+		kept.FirstMS, kept.Stand, kept.Back = resp.FirstToken.Milliseconds(), resp.Stand, resp.Message.Back
 		x.stand = resp.Stand
 	}
 	if err != nil {
@@ -308,11 +310,13 @@ func (x *run) turn(ctx context.Context, forced bool) (ending, []call, bool) {
 			return ending{}, nil, true
 		}
 		kept.Error = err.Error()
-		if sys.CodeOf(err) == sys.CodeContextLength && ctx.Err() == nil {
+		if code := sys.CodeOf(err); (code == sys.CodeContextLength || code == sys.CodeTooLarge) && ctx.Err() == nil {
 			if x.canMakeRoom() {
 				return x.refused(keep, open, kept, err)
 			}
-			err = x.tooLong(err)
+			if code == sys.CodeContextLength {
+				err = x.tooLong(err)
+			}
 		}
 		end := x.failed(ctx, err, kept.Text)
 		if cerr := x.closeStep(keep, open, outcomeOf(ctx, err), mustJSON(kept), func(tx *store.Tx) error { return x.finishIn(tx, &end) }); cerr != nil {
@@ -327,6 +331,16 @@ func (x *run) turn(ctx context.Context, forced bool) (ending, []call, bool) {
 	if forced {
 		calls = nil
 	}
+	if l := x.lacking(resp); l != nil && len(calls) == 0 && !(x.lacked && x.spec.Task != nil && x.spec.Task.Active()) {
+		if forced {
+			l.note = Note{}
+		}
+		if kept.Text != "" {
+			x.add(llm.Message{Role: llm.RoleAssistant, Content: kept.Text})
+		}
+		return x.askAgain(ctx, open, kept, l)
+	}
+	x.lacked = false
 	if kept.Text != "" {
 		x.said = append(x.said, kept.Text)
 	}

@@ -85,6 +85,7 @@ const maxMatched = 16 << 10
 // play chooses the turn for a request.
 func (s *Server) play(messages []message) played {
 	sc := sceneOf(messages)
+	sc.message = newest(sc.message)
 	begin := sc.message[:min(len(sc.message), maxMatched)]
 	for _, script := range s.scripts {
 		if groups, ok := script.fits(begin); ok {
@@ -99,6 +100,18 @@ func (s *Server) play(messages []message) played {
 		}
 	}
 	return played{Turn: &Turn{}, step: sc.step, text: "This scripted demo has no scenario for this message."}
+}
+
+// newest is the message that a person wrote last, where what came before it
+// without an answer stands in front, with the kernel's word on how that ended.
+func newest(message string) string {
+	const ended = "(Oxios: that run ended as "
+	if at := strings.LastIndex(message, ended); at >= 0 {
+		if _, rest, ok := strings.Cut(message[at:], ")\n\n"); ok {
+			return rest
+		}
+	}
+	return message
 }
 
 func (s *Server) choose(script *script, sc scene) *Turn {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,6 +31,7 @@ type State struct {
 	Probing  bool      `json:"probing"`           // the pause is over; the next request, or one under way, decides
 	Failures int       `json:"failures"`          // consecutive ones, while closed
 	RetryAt  time.Time `json:"retry_at,omitzero"` // while open
+	Since    time.Time `json:"since,omitzero"`    // it opened last
 }
 
 // Breakers holds one circuit breaker per provider.
@@ -44,6 +47,7 @@ type breaker struct {
 
 	mu      sync.Mutex
 	retryAt time.Time
+	since   time.Time
 	changed bool // since the last report
 }
 
@@ -100,7 +104,8 @@ func (b *Breakers) get(provider string) *breaker {
 			defer br.mu.Unlock()
 			br.changed, br.retryAt = true, time.Time{}
 			if to == gobreaker.StateOpen {
-				br.retryAt = time.Now().Add(b.config.Pause)
+				br.since = time.Now()
+				br.retryAt = br.since.Add(b.config.Pause)
 			}
 		},
 	})
@@ -139,10 +144,13 @@ func (br *breaker) state(provider string) State {
 	case gobreaker.StateOpen:
 		s.Open = true
 		br.mu.Lock()
-		s.RetryAt = br.retryAt.UTC()
+		s.RetryAt, s.Since = br.retryAt.UTC(), br.since.UTC()
 		br.mu.Unlock()
 	case gobreaker.StateHalfOpen:
 		s.Probing = true
+		br.mu.Lock()
+		s.Since = br.since.UTC()
+		br.mu.Unlock()
 	default:
 		s.Failures = int(br.cb.Counts().ConsecutiveFailures)
 	}
@@ -154,6 +162,33 @@ func (b *Breakers) State(provider string) State {
 	br := b.get(provider)
 	s := br.state(provider)
 	return s
+}
+
+// Rest returns how long to wait until a provider is asked again: the rest of its
+// pause, or a second while one request probes it. ok is false while its breaker is
+// closed.
+func (b *Breakers) Rest(provider string) (d time.Duration, ok bool) {
+	switch s := b.State(provider); {
+	case s.Open:
+		return max(time.Until(s.RetryAt), 0) + time.Millisecond, true
+	case s.Probing:
+		return min(b.config.Pause, time.Second), true
+	}
+	return 0, false
+}
+
+// Open returns the breakers that are open or probe, by provider.
+func (b *Breakers) Open() []State {
+	b.mu.Lock()
+	all := maps.Clone(b.byID)
+	b.mu.Unlock()
+	var out []State
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		if s := all[id].state(id); s.Open || s.Probing {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // Reset closes a provider's breaker, for example because its settings changed.

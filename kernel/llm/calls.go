@@ -164,6 +164,7 @@ func (a *answer) toolCalls() ([]ToolCall, error) {
 			return nil, errors.New("a tool call without a name")
 		}
 		for j, args := range c.arguments() {
+			args = tidyArguments(args)
 			if tooDeep(args, maxDepth) {
 				return nil, fmt.Errorf("tool arguments that are nested deeper than %d levels", maxDepth)
 			}
@@ -176,4 +177,27 @@ func (a *answer) toolCalls() ([]ToolCall, error) {
 		}
 	}
 	return out, nil
+}
+
+// tidyArguments takes arguments for what they mean: an object that was encoded
+// twice, or that stands in a fence of Markdown.
+func tidyArguments(args string) string {
+	text := strings.TrimSpace(args)
+	if rest, ok := strings.CutPrefix(text, "```"); ok {
+		_, body, lined := strings.Cut(rest, "\n")
+		body, closed := strings.CutSuffix(strings.TrimSpace(body), "```")
+		if lined && closed && isObject(body) {
+			return strings.TrimSpace(body)
+		}
+	}
+	for inner := text; strings.HasPrefix(inner, `"`); {
+		var s string
+		if json.Unmarshal([]byte(inner), &s) != nil {
+			break
+		}
+		if inner = strings.TrimSpace(s); isObject(inner) {
+			return inner
+		}
+	}
+	return args
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -90,11 +91,13 @@ type catalogueModel struct {
 	AboveCached float64  `toml:"above_cached"`
 	AboveOutput float64  `toml:"above_output"`
 	Until       string   `toml:"until"` // the last day of the price, 2006-01-02; afterwards it is unknown
+
+	own bool // of the person's own list
 }
 
 var embeddedCatalogue = sync.OnceValue(func() *Catalogue {
 	c := &Catalogue{models: map[string]catalogueModel{}}
-	if err := c.merge(embeddedTOML); err != nil {
+	if err := c.merge(embeddedTOML, false); err != nil {
 		panic("embedded catalogue: " + err.Error()) // a test parses it
 	}
 	return c
@@ -119,14 +122,14 @@ func LoadCatalogue(userFile string) (*Catalogue, error) {
 	for k, v := range base.models {
 		own.models[k] = v
 	}
-	if err := own.merge(data); err != nil {
+	if err := own.merge(data, true); err != nil {
 		return base, sys.Errorf(sys.CodeInvalid, "The price list %s has an error: %w", userFile, err).
 			WithHint("The built-in prices are used until it is corrected.")
 	}
 	return own, nil
 }
 
-func (c *Catalogue) merge(data []byte) error {
+func (c *Catalogue) merge(data []byte, own bool) error {
 	var file catalogueFile
 	dec := toml.NewDecoder(strings.NewReader(string(data))).DisallowUnknownFields()
 	if err := dec.Decode(&file); err != nil {
@@ -158,6 +161,7 @@ func (c *Catalogue) merge(data []byte) error {
 		}
 	}
 	for _, m := range file.Model {
+		m.own = own
 		for _, id := range append([]string{m.ID}, m.Aliases...) {
 			c.models[strings.ToLower(id)] = m
 		}
@@ -255,12 +259,16 @@ var (
 )
 
 // Fill completes what an endpoint's list left open. Nothing costs anything on
-// a local endpoint.
+// a local endpoint, unless the person's own list names a price. Another server of
+// this machine has the maker's price for what runs at its maker alone.
 func (c *Catalogue) Fill(ep Endpoint, m *Model) {
-	if ep.Local {
-		m.Local, m.Price = true, &Price{}
-	}
 	found, ok := c.find(m.ID)
+	if ep.Local {
+		m.Local = true
+		if m.Price = (&Price{}); found.own {
+			m.Price = found.model(m.ID).Price
+		}
+	}
 	if !ok {
 		return
 	}
@@ -275,9 +283,15 @@ func (c *Catalogue) Fill(ep Endpoint, m *Model) {
 			*f.have = *f.known
 		}
 	}
-	if m.Price == nil && ownPrice(ep.BaseURL, found.Provider) {
+	if m.Price == nil && ownPrice(ep.BaseURL, found.Provider) && (found.own || !ep.Here() || closed(m.ID, found.Provider)) {
 		m.Price = known.Price
 	}
+}
+
+// closed reports whether a model runs at its maker alone: a server of this
+// machine that offers it passes requests on, and they cost what they cost there.
+func closed(id, provider string) bool {
+	return slices.Contains([]string{"openai", "anthropic", "google", "xai"}, provider) && !containsAny(strings.ToLower(id), "gpt-oss", "gemma")
 }
 
 func ownPrice(base, provider string) bool {

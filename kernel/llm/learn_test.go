@@ -197,7 +197,7 @@ func TestWhatAProviderSentWithItsAnswerGoesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"calls":[{"extra_content":{"google":{"thought_signature":"c2ln"}},"function":{"arguments":"{}","name":"ls"},"id":"c1","type":"function"}],` +
+	want := `{"calls":[{"extra_content":{"google":{"thought_signature":"c2ln"}},"function":{"arguments":"{}","name":"ls"},"id":"d0f631ca1","type":"function"}],` +
 		`"details":[{"index":0,"signature":"s1","text":"I think","type":"reasoning.text"},{"data":"xyz","index":1,"type":"reasoning.encrypted"}]}`
 	if string(got) != want {
 		t.Errorf("sent back\n%s\nwant\n%s", got, want)

@@ -32,21 +32,14 @@ func chatMessages(req Request, q quirk, say func(chatMessage)) {
 			shown = nil
 		}
 	}
-	lastUser := -1
-	for i, m := range req.Messages {
-		if m.Role == RoleUser {
-			lastUser = i
-		}
-	}
-	ids := callIDs(req.Model, q)
-	for i, m := range req.Messages {
+	for _, m := range req.Messages {
 		if m.Role != RoleTool {
 			flush()
 		}
 		msg := chatMessage{ChatCompletionMessage: openai.ChatCompletionMessage{Role: m.Role, Content: m.Content}, back: m.Back}
 		switch {
 		case m.Role == RoleTool:
-			msg.ToolCallID = ids(m.ToolCallID)
+			msg.ToolCallID = callID(m.ToolCallID, q)
 			shown = append(shown, m.Images...)
 			if msg.Content == "" {
 				msg.Content = "(no output)"
@@ -58,12 +51,12 @@ func chatMessages(req Request, q quirk, say func(chatMessage)) {
 		}
 		for _, call := range m.ToolCalls {
 			msg.ToolCalls = append(msg.ToolCalls, openai.ToolCall{
-				ID: ids(call.ID), Type: openai.ToolTypeFunction,
+				ID: callID(call.ID, q), Type: openai.ToolTypeFunction,
 				Function: openai.FunctionCall{Name: callName(call.Name), Arguments: replayArgs(call.Args)},
 			})
 			msg.extra = append(msg.extra, call.Extra)
 		}
-		if len(m.ToolCalls) > 0 && q.thoughts.goBack(req.Model, i > lastUser) {
+		if len(m.ToolCalls) > 0 && q.thoughts.goBack(req.Model) {
 			if msg.ReasoningContent = m.Reasoning; m.Reasoning == "" && q.thoughts == thoughtsAlways {
 				msg.ReasoningContent = " " // the server wants the member, whatever is in it
 			}
@@ -187,20 +180,16 @@ func callName(name string) string {
 	return string(out)
 }
 
-// callIDs returns what makes the ids of tool calls fit for the model's server.
-// An id stays as it is where it may: some models continue their own numbering. The
-// same id becomes the same one in each request.
-func callIDs(model string, q quirk) func(string) string {
-	strict := q.shortIDs || containsAny(strings.ToLower(model), "mistral", "mixtral", "codestral", "devstral", "magistral", "pixtral")
-	return func(id string) string {
-		switch {
-		case strict && (len(id) != shortID || strings.ContainsFunc(id, func(r rune) bool { return r > '~' || !nameByte(byte(r)) || r == '_' || r == '-' })):
-			return digest(id)[:shortID]
-		case len(id) > maxName:
-			return digest(id)[:24]
-		}
+// callID is the id of a tool call as servers of every kind take it: nine letters
+// and digits, which Mistral demands, and the same one in each request. One that
+// stays inside what its own server takes is left as it is where the model
+// continues the numbering (Kimi), unless that was refused.
+func callID(id string, q quirk) string {
+	own := strings.HasPrefix(id, "functions.") && len(id) <= maxName && !q.shortIDs
+	if own || len(id) == shortID && !strings.ContainsFunc(id, func(r rune) bool { return r > '~' || !nameByte(byte(r)) || r == '_' || r == '-' }) {
 		return id
 	}
+	return digest(id)[:shortID]
 }
 
 // shortID is how long an id of Mistral is.
@@ -216,14 +205,14 @@ type thoughts int
 
 // The zero value is what most servers want.
 const (
-	thoughtsUsual  thoughts = iota // while the turn goes on, for models that are known to need it
+	thoughtsUsual  thoughts = iota // for models that are known to need it
 	thoughtsAlways                 // with every call, as the server demanded
 	thoughtsNever                  // the server refused it
 )
 
-func (t thoughts) goBack(model string, thisTurn bool) bool {
+func (t thoughts) goBack(model string) bool {
 	if t == thoughtsUsual {
-		return thisTurn && containsAny(strings.ToLower(model), "deepseek", "kimi", "glm", "minimax")
+		return containsAny(strings.ToLower(model), "deepseek", "kimi", "glm", "minimax")
 	}
 	return t == thoughtsAlways
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"oxios/kernel/sys"
 )
 
 func TestRefusalsAreUnderstoodInTheWordsOfEachProvider(t *testing.T) {
@@ -131,18 +133,18 @@ func TestNamesAndIDsAreMadeFitToBeSentBack(t *testing.T) {
 	if got := callName(strings.Repeat("a", 80)); len(got) != 64 {
 		t.Errorf("a long name is sent with %d letters", len(got))
 	}
-	usual, mistral := callIDs("gpt-5", quirk{}), callIDs("open-mistral-7b", quirk{})
-	learned := callIDs("m", quirk{shortIDs: true})
-	if got := usual("functions.ls:0"); got != "functions.ls:0" {
-		t.Errorf("an id that fits became %q", got)
-	}
-	if got := usual("call_" + strings.Repeat("a", 80)); len(got) > 64 {
-		t.Errorf("a long id is sent as %q", got)
-	}
-	for _, ids := range []func(string) string{mistral, learned} {
-		a, b := ids("call_0123456789abcdef"), ids("call_0123456789abcdeg")
-		if len(a) != 9 || a == b || a != ids("call_0123456789abcdef") || ids("abcDEF123") != "abcDEF123" {
-			t.Errorf("ids for Mistral: %q, %q, and abcDEF123 as %q", a, b, ids("abcDEF123"))
+	for id, want := range map[string]string{"functions.ls:0": "functions.ls:0", "abcDEF123": "abcDEF123"} {
+		if got := callID(id, quirk{}); got != want {
+			t.Errorf("the id %q is sent as %q, want %q", id, got, want)
 		}
+	}
+	short := sys.Pattern(`^[a-zA-Z0-9]{9}$`)
+	for _, id := range []string{"c1", "call_0123456789abcdef", "call_" + strings.Repeat("a", 80), "toolu.01:x", "호출"} {
+		if got := callID(id, quirk{}); !short().MatchString(got) || got != callID(id, quirk{}) || got == callID(id+"x", quirk{}) {
+			t.Errorf("the id %q is sent as %q", id, got)
+		}
+	}
+	if got := callID("functions.ls:0", quirk{shortIDs: true}); !short().MatchString(got) {
+		t.Errorf("an id that was refused is sent as %q", got)
 	}
 }

@@ -64,10 +64,10 @@ func TestChatRequestOnTheWire(t *testing.T) {
 			{"role": "system", "content": "Be brief."},
 			{"role": "user", "content": [{"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,anBn"}}]},
 			{"role": "assistant", "reasoning_content": "Look.", "tool_calls": [
-				{"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{\"path\":\".\"}"}},
-				{"id": "c2", "type": "function", "function": {"name": "now", "arguments": "{\"malformed_arguments\":\"{\\\"broken\"}"}}]},
-			{"role": "tool", "tool_call_id": "c1", "content": "a.txt"},
-			{"role": "tool", "tool_call_id": "c2", "content": "(no output)"},
+				{"id": "d0f631ca1", "type": "function", "function": {"name": "ls", "arguments": "{\"path\":\".\"}"}},
+				{"id": "9c0abe51c", "type": "function", "function": {"name": "now", "arguments": "{\"malformed_arguments\":\"{\\\"broken\"}"}}]},
+			{"role": "tool", "tool_call_id": "d0f631ca1", "content": "a.txt"},
+			{"role": "tool", "tool_call_id": "9c0abe51c", "content": "(no output)"},
 			{"role": "user", "content": [{"type": "text", "text": "The pictures that the tools returned:"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,cG5n"}}]}
 		]}`)
 	if diff := cmp.Diff(want, any(sent(t, p, 0))); diff != "" {

@@ -41,7 +41,7 @@ func responsesOnly(model string) bool {
 func responsesRequest(req Request, q quirk) openai.CreateResponseRequest {
 	store := false
 	out := openai.CreateResponseRequest{
-		Model: req.Model, Input: responsesInput(req, q), MaxOutputTokens: allowed(req, q), Store: &store, Stream: true,
+		Model: req.Model, Input: responsesInput(req.Messages), MaxOutputTokens: allowed(req, q), Store: &store, Stream: true,
 	}
 	if req.Effort != "" && !q.noEffort {
 		out.Reasoning = &openai.ResponseReasoning{Effort: req.Effort, Summary: "auto"}
@@ -57,10 +57,9 @@ func responsesRequest(req Request, q quirk) openai.CreateResponseRequest {
 	return out
 }
 
-func responsesInput(req Request, q quirk) []any {
+func responsesInput(messages []Message) []any {
 	var out []any
-	ids := callIDs(req.Model, q)
-	for _, m := range req.Messages {
+	for _, m := range messages {
 		if m.Role == RoleTool {
 			text := m.Content
 			if text == "" {
@@ -70,7 +69,7 @@ func responsesInput(req Request, q quirk) []any {
 			if len(m.Images) > 0 {
 				output = responsesParts(text, m.Images)
 			}
-			out = append(out, openai.ResponseFunctionCallOutput{Type: "function_call_output", CallID: ids(m.ToolCallID), Output: output})
+			out = append(out, openai.ResponseFunctionCallOutput{Type: "function_call_output", CallID: m.ToolCallID, Output: output})
 			continue
 		}
 		if m.Content != "" || len(m.Images) > 0 {
@@ -82,7 +81,7 @@ func responsesInput(req Request, q quirk) []any {
 		}
 		for _, call := range m.ToolCalls {
 			out = append(out, openai.ResponseOutputItem{
-				Type: "function_call", CallID: ids(call.ID), Name: callName(call.Name), Arguments: replayArgs(call.Args),
+				Type: "function_call", CallID: call.ID, Name: callName(call.Name), Arguments: replayArgs(call.Args),
 			})
 		}
 	}

@@ -5,6 +5,14 @@ package sys
 func koreanAgents() [][2]string {
 	return [][2]string{
 		// The tool.
+		{"The model %s used all the tokens of its answer for thinking and answered nothing. What was done before is kept.", "%s 모델이 답변에 쓸 토큰을 모두 생각하는 데 쓰고 아무 답도 하지 않았습니다. 지금까지 한 일은 그대로입니다."},
+		{"Ask again with less in the message, or choose another model.", "메시지를 줄여 다시 묻거나 다른 모델을 고르세요."},
+		{"The model answered nothing and was asked once more.", "모델이 빈 답변을 보내 한 번 더 물었습니다."},
+		{"The model %s answered nothing, twice. What was done before is kept.", "%s 모델이 두 번 연속 빈 답변을 보냈습니다. 지금까지 한 일은 그대로입니다."},
+		{"Ask again, or choose another model.", "다시 묻거나 다른 모델을 고르세요."},
+		{"The model wrote a tool call as text. Nothing was run, and it was asked once more.", "모델이 도구 호출을 글로 적었습니다. 아무것도 실행하지 않고 한 번 더 물었습니다."},
+		{"The model %s wrote a tool call as text, twice. Nothing of it was run. What was done before is kept.", "%s 모델이 두 번 연속 도구 호출을 글로 적었습니다. 아무것도 실행하지 않았고, 지금까지 한 일은 그대로입니다."},
+		{"Choose a model that can use tools. Settings, Models tests it.", "도구를 쓸 수 있는 모델을 고르세요. 설정의 모델에서 시험할 수 있습니다."},
 		{"%s needs the id of an agent. Nothing was done.", "%s에는 에이전트의 ID가 필요합니다. 아무것도 하지 않았습니다."},
 		{"Fork an agent: %s", "에이전트 만들기: %s"},
 		{"Forked an agent: %s", "에이전트를 만들었습니다: %s"},

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -86,7 +87,10 @@ func (t *tool[A]) Schema() json.RawMessage { return t.raw }
 // Title says what a call would do. Of arguments that do not fit it takes those
 // that do.
 func (t *tool[A]) Title(args json.RawMessage) sys.Words {
-	var in A
+	in, err := t.decode(args)
+	if err == nil {
+		return onOneLine(t.title(in))
+	}
 	if json.Unmarshal(args, &in) != nil {
 		var fields map[string]json.RawMessage
 		in = *new(A)
@@ -131,6 +135,8 @@ func (t *tool[A]) decode(args json.RawMessage) (A, error) {
 		case string(value) == "null" && !slices.Contains(t.schema.Required, name):
 			delete(fields, name) // as if it were left out
 		default:
+			value = meant(p, value)
+			fields[name] = value
 			if problem := unfit(p, value); problem != "" {
 				problems = append(problems, fmt.Sprintf("%s must be %s", name, problem))
 			}
@@ -152,6 +158,64 @@ func (t *tool[A]) decode(args json.RawMessage) (A, error) {
 		return in, t.wrong(err.Error())
 	}
 	return in, nil
+}
+
+// meant is value in the type that its field has, where it can mean one thing
+// alone: models write 2.0 or "2" for 2, "true" for true, and lists as text.
+func meant(p *jsonschema.Schema, value json.RawMessage) json.RawMessage {
+	var v any
+	if json.Unmarshal(value, &v) != nil {
+		return value
+	}
+	text, isText := v.(string)
+	var out any
+	switch p.Type {
+	case "integer":
+		n, isNumber := v.(float64)
+		if isText {
+			var err error
+			n, err = strconv.ParseFloat(strings.TrimSpace(text), 64)
+			isNumber = err == nil
+		}
+		if !isNumber || n != math.Trunc(n) || math.Abs(n) > 1<<53 {
+			return value
+		}
+		out = int64(n)
+	case "boolean":
+		b, err := strconv.ParseBool(strings.ToLower(strings.TrimSpace(text)))
+		if !isText || err != nil || len(text) < 4 {
+			return value
+		}
+		out = b
+	case "string":
+		if !isText || len(p.Enum) == 0 {
+			return value
+		}
+		out = enumMeant(p.Enum, text)
+	case "array":
+		var list []string
+		if !isText || json.Unmarshal([]byte(text), &list) != nil || list == nil {
+			return value
+		}
+		out = list
+	default:
+		return value
+	}
+	raw, err := json.Marshal(out)
+	if err != nil {
+		return value
+	}
+	return raw
+}
+
+// enumMeant is the value of an enumeration that text names, whatever its capitals.
+func enumMeant(values []any, text string) string {
+	for _, v := range values {
+		if s, ok := v.(string); ok && strings.EqualFold(s, strings.TrimSpace(text)) {
+			return s
+		}
+	}
+	return text
 }
 
 // unfit says what a value would have to be; "" if it is that.

@@ -184,7 +184,7 @@ func TestArgumentsThatDoNotFitAreAnsweredWithWhatWould(t *testing.T) {
 		{"write", `{"path": "a"}`, []string{"content is missing"}},
 		{"write", `{"file": "a", "content": "x"}`, []string{`there is no field "file"`, "path is missing"}},
 		{"write", `{"path": null, "content": "x"}`, []string{"path must be a string"}},
-		{"read", `{"path": "a", "offset": "3"}`, []string{"offset must be a whole number, without quotes"}},
+		{"read", `{"path": "a", "offset": "three"}`, []string{"offset must be a whole number, without quotes"}},
 		{"read", `{"path": "a", "limit": 1.5}`, []string{"limit must be a whole number"}},
 		{"edit", `{"path": "a", "old": "b", "new": "c", "all": "yes"}`, []string{"all must be true or false"}},
 		{"exec", `{"action": "start", "command": "ls"}`, []string{"action must be one of run, list, log, kill"}},
@@ -213,6 +213,26 @@ func TestArgumentsThatDoNotFitAreAnsweredWithWhatWould(t *testing.T) {
 	}
 	if r := call(t, set, "ls", `{"path": null}`); !strings.Contains(r.Text, "empty") {
 		t.Errorf("null for a field that may be left out: got %q", r.Text)
+	}
+}
+
+func TestArgumentsThatMeanOneThingAreTakenForIt(t *testing.T) {
+	t.Parallel()
+	k := kerneltest.Open(t)
+	set := k.Toolset(k.Agent("auto"))
+	if err := os.WriteFile(filepath.Join(k.Folder, "seed.txt"), []byte("l1\nl2\nl3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		`{"path": "seed.txt", "offset": 2.0, "limit": 1}`:     "l2",
+		`{"path": "seed.txt", "offset": "2", "limit": "1.0"}`: "l2",
+	} {
+		if r := call(t, set, "read", args); !strings.Contains(r.Text, want) || strings.Contains(r.Text, "l1") || strings.Contains(r.Text, "l3") {
+			t.Errorf("read %s: got %q, want %s alone", args, r.Text, want)
+		}
+	}
+	if r := call(t, set, "exec", `{"action": "RUN", "binary": "ls", "args": "[\"-a\"]", "background": "false"}`); !strings.Contains(r.Text, "seed.txt") {
+		t.Errorf("a list as text: got %q", r.Text)
 	}
 }
 

@@ -2124,6 +2124,11 @@ export interface Offline {
   runs: string[];
   /** what the newest try said */
   problem?: KernelError;
+  /**
+   * RetryAt is when a provider that answered with failures only is tried again;
+   * nil for one that cannot be reached.
+   */
+  retry_at?: string;
 }
 
 /** Origin says from which conversation another one was branched. */
@@ -2211,6 +2216,8 @@ export interface Policy {
 export interface Price {
   input: number;
   cached_input: number;
+  /** what is put into the cache; 0: as Input */
+  cache_write?: number;
   output: number;
   /** 0: one price for every length */
   above?: number;
@@ -3168,7 +3175,7 @@ export interface Status {
   has_model: boolean;
   /** the default model is the scripted demo */
   demo: boolean;
-  /** providers elsewhere that runs wait for */
+  /** providers that runs wait for, or that are left alone after failures */
   offline?: Offline[];
   /** what keeps runs from going on, for the person to hear of */
   held?: Held[];

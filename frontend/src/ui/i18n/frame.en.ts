@@ -96,6 +96,11 @@ export const frame = {
 		maybeWhy: (name: string) => `What you send to ${name} waits until it is back. Models on this machine go on.`,
 		again: 'Send again',
 		trying: 'Trying',
+		failing: (name: string) => `${name} keeps failing`,
+		retries: (time: string) =>
+			`Oxios tries it again at ${time}. Messages to it fail until then, and runs at work wait.`,
+		now: 'Try now',
+		resting: (name: string) => `${name} keeps failing`,
 		status: (name: string, count: number) => `${name} offline, ${n(count, 'message waits', 'messages wait')}`,
 	},
 	starters: {

@@ -98,6 +98,10 @@ export const frame: typeof en = {
 			`${name}에 보내는 메시지는 연결이 돌아올 때까지 기다립니다. 이 컴퓨터의 모델은 그대로 쓸 수 있습니다.`,
 		again: '다시 보내기',
 		trying: '연결하는 중',
+		failing: (name) => `${name} 오류가 계속됩니다`,
+		retries: (time) => `${time}에 다시 시도합니다. 그때까지 보내는 메시지는 실패하고, 진행 중인 작업은 기다립니다.`,
+		now: '지금 시도',
+		resting: (name) => `${name} 오류 계속`,
 		status: (name, count) => `${name} 연결 안 됨, 메시지 ${f(count)}개 대기`,
 	},
 	starters: {
