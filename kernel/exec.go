@@ -171,7 +171,7 @@ func (c *command) judge(v security.Verdict) {
 	if v.Effect == security.EffectRead || v.Effect == security.EffectWrite {
 		v.Effect = security.EffectExecute // only containment holds a command inside the folder
 	}
-	c.verdict = v
+	c.verdict = v.At(c.level(v.Network), homeFolder())
 	if len(v.Programs) > 0 {
 		c.executable = findProgram(v.Programs[0], append(v.Paths, c.argv[0]), c.dir, c.env)
 	}

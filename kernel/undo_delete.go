@@ -28,9 +28,13 @@ type deletion struct {
 // covered reports whether undo brings all of it back.
 func (d *deletion) covered() bool { return d.lost == 0 && !d.more }
 
-// weighDeletion finds out whether undo covers the folders that the command
-// deletes. Where it does not, a person decides in each mode.
+// weighDeletion finds out whether undo covers what the command takes away for
+// good, and the folders that it deletes. Where it does not, a person decides in each
+// mode. What works on a copy can be put back whole, .git too.
 func (c *command) weighDeletion() {
+	if c.verdict.Final && c.onCopy(c.caller.k.background, c.level(false)) {
+		c.verdict.Final = false
+	}
 	if len(c.verdict.Removes) == 0 || c.verdict.Tier >= security.TierRefuse || c.err != nil || c.caller.who.Kind != sys.KindAgent {
 		return
 	}

@@ -70,6 +70,8 @@ type Verdict struct {
 	Secrets  []string `json:"secrets,omitempty"`
 	Recurses bool     `json:"recurses,omitempty"`
 	Trees    []string `json:"-"` // where it does: absolute folders, or secret files among others
+
+	Repositories []string `json:"-"` // the folders in which git looks
 }
 
 // Hidden reports whether the line leaves something to the shell that its
@@ -205,9 +207,10 @@ type cmdWalker struct {
 	stdinText    string   // what a here-document or a here-string gives it
 	said         string   // the plain text that the command puts out
 
-	plain   bool // every word of the command that runs is written as it is
-	handed  bool // another program is handed the command that is walked
-	dotGlob bool // patterns stand for names with a leading dot too
+	assigned bool // the line has set a variable, or may have
+	plain    bool // every word of the command that runs is written as it is
+	handed   bool // another program is handed the command that is walked
+	dotGlob  bool // patterns stand for names with a leading dot too
 
 	files map[string]cmdWrote // what the line itself has written, by path
 }

@@ -20,6 +20,7 @@ var plainShells = map[string]bool{"sh": true, "bash": true, "dash": true, "ash":
 func (w *cmdWalker) shell(name string, args []cmdWord) bool {
 	switch name {
 	case "eval":
+		w.assigned = true
 		w.changes(TierAsk, EffectExecute, cmdRunsHidden)
 		w.text(args)
 		return true
@@ -201,6 +202,8 @@ func (w *cmdWalker) scriptFile(file cmdWord) {
 		return
 	}
 	w.runsFile(file.text, false)
+	w.assigned = true // a sourced file may
+	w.reads(file, fileRead)
 	if v, ok := w.look(file); ok && !v.Inside && !isPublicPath(v.Abs) {
 		w.changes(TierAsk, EffectOutside, cmdRunsScript)
 	}

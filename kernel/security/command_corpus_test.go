@@ -131,7 +131,7 @@ func TestCommandPolicyIsFast(t *testing.T) {
 }
 
 // What an attacker tried, and a day's work. No row may be judged more freely
-// than it says.
+// than it says, and nothing of a day's work is refused for good.
 func TestCommandsOfAnAttackerAndOfADay(t *testing.T) {
 	t.Parallel()
 	rank := map[string]int{"safe-readonly": 0, "needs-approval": 1, "dangerous": 2}
@@ -142,14 +142,19 @@ func TestCommandsOfAnAttackerAndOfADay(t *testing.T) {
 		if rank[got] < rank[row.MinVerdict] {
 			t.Errorf("%s %s %q: got %s, want at least %s", row.ID, row.Technique, row.Cmd, got, row.MinVerdict)
 		}
+		if row.Technique == "everyday" && got == "dangerous" {
+			t.Errorf("%s %q: got it refused (%s)", row.ID, row.Cmd, v.Reason)
+		}
 		if row.Label == "everyday-looks" {
 			looks++
 			if got == "safe-readonly" {
 				free++
+			} else {
+				t.Logf("asks although it only looks: %q (%s)", row.Cmd, v.Reason)
 			}
 		}
 	}
-	if free < 1 {
+	if free < 12 {
 		t.Errorf("got %d of %d that only look free, want 12", free, looks)
 	}
 }

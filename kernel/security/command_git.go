@@ -1,6 +1,7 @@
 package security
 
 import (
+	"slices"
 	"strings"
 
 	"oxios/kernel/sys"
@@ -28,7 +29,7 @@ const gitCommon = `oneline graph decorate decorate= all branches tags remotes n:
 
 // gitOnlyLooks judges git: looking is free, everything else asks.
 func gitOnlyLooks(w *cmdWalker, args []cmdWord) bool {
-	w.unknownFolder()
+	w.inRepository()
 	i := 0
 	for ; i < len(args); i++ {
 		t := args[i].text
@@ -163,6 +164,18 @@ func (w *cmdWalker) gitFile(a cmdWord) {
 
 // signs finds the places of a format for which git checks a signature.
 var signs = sys.Pattern(`%[-+ ]?G|%\(\*?signature|%\x00`)
+
+// inRepository notes where git looks for a repository.
+func (w *cmdWalker) inRepository() {
+	if w.unknownFolder() {
+		return
+	}
+	for _, dir := range w.where.all() {
+		if !slices.Contains(w.v.Repositories, dir) {
+			w.v.Repositories = append(w.v.Repositories, dir)
+		}
+	}
+}
 
 // onlyOptions reports whether args are nothing but these options.
 func onlyOptions(args []cmdWord, allowed string) bool {

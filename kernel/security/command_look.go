@@ -211,6 +211,9 @@ func (w *cmdWalker) findDeletes(starts []cmdWord, narrow bool) {
 	}
 	for _, s := range starts {
 		w.deletesBeyond(s)
+		if abs, ok := w.abs(s.text); ok && hasPart(pathFold(abs), ".git") {
+			w.beyondUndo()
+		}
 	}
 }
 

@@ -248,6 +248,7 @@ var steering = map[string]bool{
 }
 
 func (w *cmdWalker) setsVariable(name, value string) {
+	w.assigned = true
 	upper := strings.ToUpper(name)
 	w.dotGlob = w.dotGlob || name == "GLOBIGNORE"
 	switch {

@@ -94,6 +94,7 @@ func makeCmdReaders() map[string]cmdReader {
 				fixed-strings absolute-path follow full-path max-depth= min-depth= exact-depth= type= extension= exclude= size= changed-within=
 				changed-before= color= threads= max-results= print0`,
 		},
+		"yq":   {files: fileRead, skip: 1, short: "rPMCNjeo:p:I:", long: "unwrapScalar prettyPrint no-colors colors no-doc exit-status output-format= input-format= indent= raw-output tojson", check: jqOnlyFilters},
 		"jq":   {files: fileRead, skip: 1, short: "rcnesSaMCj", long: "raw-output compact-output null-input exit-status slurp sort-keys ascii-output monochrome-output color-output join-output tab indent=", check: jqOnlyFilters},
 		"find": {files: fileList, check: findOnlyLooks}, "git": {check: gitOnlyLooks}, "cd": {files: fileList, check: changeFolder}, "set": {check: setsOptions},
 		"command": {files: fileNone, any: true},
@@ -318,7 +319,7 @@ func jqOnlyFilters(_ *cmdWalker, args []cmdWord) bool {
 	for _, a := range args {
 		low := strings.ToLower(a.text)
 		if strings.Contains(low, "env") || strings.Contains(low, "import") || strings.Contains(low, "include") ||
-			strings.Contains(low, "input_filename") || strings.Contains(low, "$__") || strings.Contains(low, "modulemeta") {
+			strings.Contains(low, "input_filename") || strings.Contains(low, "$__") || strings.Contains(low, "modulemeta") || strings.Contains(low, "load") || strings.Contains(low, "system") {
 			return false
 		}
 	}
@@ -339,6 +340,9 @@ func (w *cmdWalker) onlyVersion(name string, args []cmdWord) bool {
 		return false
 	}
 	words := texts(args)
+	if containsWord("cargo rustc rustup", name) && w.choosesToolchain() {
+		return false
+	}
 	for _, a := range args {
 		if a.expands || a.glob {
 			return false
@@ -350,6 +354,8 @@ func (w *cmdWalker) onlyVersion(name string, args []cmdWord) bool {
 		name == "go" && len(words) == 1 && (words[0] == "version" || words[0] == "env"),
 		name == "go" && len(words) == 2 && words[0] == "env" && words[1] == strings.ToUpper(words[1]) && !strings.HasPrefix(words[1], "-"),
 		name == "npm" && (words[0] == "ls" || words[0] == "list") && !slices.ContainsFunc(words[1:], func(s string) bool { return s != "--depth=0" && s != "--all" && s != "--json" && s != "-g" }),
+		name == "npm" && (len(words) == 1 && containsWord("help --help -h", words[0]) || len(words) == 3 && (words[0] == "config" || words[0] == "c") && words[1] == "get" && plainSetting(words[2])),
+		name == "go" && (words[0] == "doc" || words[0] == "help") && goOnlyTells(words),
 		(name == "pip" || name == "pip3") && ((words[0] == "list" || words[0] == "freeze") && len(words) == 1 || words[0] == "show" && len(words) == 2 && words[1][0] != '-'):
 		w.note(TierTell, EffectRead, cmdToolReports, w.part)
 		return true

@@ -44,6 +44,7 @@ var (
 	cmdChangesGit    = cmdReason{4, "changes the repository", "저장소를 변경합니다"}
 	cmdDeletesFolder = cmdReason{8, "deletes whole folders", "폴더를 통째로 삭제합니다"}
 	cmdRewritesGit   = cmdReason{7, "discards or rewrites work in the repository", "저장소의 작업을 버리거나 다시 씁니다"}
+	cmdRunsSettings  = cmdReason{5, "starts programs that the repository names", "저장소가 지정한 프로그램을 실행합니다"}
 	cmdGitSettings   = cmdReason{4, "changes what git runs or where it looks", "git이 실행하거나 참조하는 것을 바꿉니다"}
 	cmdStops         = cmdReason{5, "ends other programs", "다른 프로그램을 종료합니다"}
 	cmdInstalls      = cmdReason{6, "installs or removes software", "소프트웨어를 설치하거나 제거합니다"}

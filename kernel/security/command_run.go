@@ -65,6 +65,7 @@ func (w *cmdWalker) run(words []cmdWord) {
 	}
 	args := words[1:]
 	switch {
+	case !local && known == name && w.showsPlainly(known, args):
 	case w.dangerous(known, args):
 	case w.wrapper(known, args):
 	case w.shell(known, args):

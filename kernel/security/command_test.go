@@ -36,11 +36,11 @@ func TestLookingAroundIsFree(t *testing.T) {
 func TestWhatIsNotKnownToLookAsks(t *testing.T) {
 	t.Parallel()
 	each(t, "it asks", []string{
-		"cat .env", "cat .e*", "cat < .env", "cat /etc/hosts", "ls ..", "cd .. && ls", "cat ../x", "echo /etc/*", "env | grep PATH", "ps auxe",
+		"cat .env", "cat .e*", "cat < .env", "cat /etc/hosts", "ls ..", "cd .. && ls", "cat ../x", "echo /etc/*", "A=b; env", "set | grep PATH", "ps auxe",
 		"ls $(pwd)", "ls `pwd`", "ls &", "(ls)", "! ls", "ls; unknown", "ls\nls", "git branch new", "git diff --ext-diff", "git -C /tmp log",
 		"git grep --open-files-in-pager=sh x", "git push origin main", "sort -o x y", "sort --outp=x y", "uniq a b", "date -s 10:00", "xxd -r a b",
 		"find . -exec ls {} \\;", "find . -fprintf x y", "jq '$ENV' x", "jq 'env.FOO' x", "test -v 'a[$(id)]'", "sort *.txt",
-		"tar cf a.tar --checkpoint=1 --checkpoint-action=exec=/bin/sh x", "awk '{print}' x", "man ls", "./run.sh", "python3 x.py",
+		"tar cf a.tar --checkpoint=1 --checkpoint-action=exec=/bin/sh x", "awk '{print}' x", "man ./ls", "./run.sh", "python3 x.py",
 		"ls\u3000-la", "ls\u200b -la", "ｌs", "lѕ", "l\\s", "l''s", "FOO=bar ls", "PATH=/tmp:$PATH ls", "yes", "tail -f log", "mkdir -p build", "&& ls", "ls |", "if",
 	}, asks)
 }

@@ -147,6 +147,7 @@ func forksForever(c *syntax.WhileClause) bool {
 // readsInto follows what read puts into variables: the text that it is given,
 // or something from where its input comes from.
 func (w *cmdWalker) readsInto(args []cmdWord) {
+	w.assigned = true
 	value := cmdUnseen
 	if names := operands(args); len(names) == 1 && w.stdinText != "" {
 		value = strings.TrimSpace(w.stdinText)[:min(len(strings.TrimSpace(w.stdinText)), maxVariable)]

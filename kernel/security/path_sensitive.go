@@ -156,7 +156,7 @@ var (
 		".travis.yml": true, "rakefile": true, "gemfile": true, "vagrantfile": true, "justfile": true, "taskfile.yml": true,
 		"taskfile.yaml": true, "build.gradle": true, "build.gradle.kts": true, "settings.gradle": true, "gradlew": true, "mvnw": true,
 		"build.xml": true, ".npmrc": true, ".yarnrc": true, ".yarnrc.yml": true, ".pnpmfile.cjs": true, ".pre-commit-config.yaml": true,
-		"lefthook.yml": true, ".tool-versions": true, ".mise.toml": true, "mise.toml": true, "gulpfile.js": true, "gruntfile.js": true,
+		"lefthook.yml": true, ".tool-versions": true, ".mise.toml": true, "mise.toml": true, "rust-toolchain": true, "rust-toolchain.toml": true, "gulpfile.js": true, "gruntfile.js": true,
 		".vimrc": true, ".exrc": true, ".nvimrc": true, ".emacs": true, ".tmux.conf": true, ".screenrc": true, ".curlrc": true,
 		".wgetrc": true, ".gdbinit": true, ".lldbinit": true, ".pythonrc": true, ".irbrc": true, ".pryrc": true, ".rprofile": true,
 		".sqliterc": true, ".psqlrc": true, ".gemrc": true, ".condarc": true, "pip.conf": true, ".pypirc": true, ".bazelrc": true,
