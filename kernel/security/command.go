@@ -1,6 +1,7 @@
 package security
 
 import (
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -171,12 +172,13 @@ type cmdFacts struct {
 	outside  bool // reads the system, or hides a read outside the folder inside an argument
 	shell    bool // runs what comes from its standard input
 	listener bool // a raw connection
+	names    bool // puts out the names of secret files
 }
 
 func (f cmdFacts) and(g cmdFacts) cmdFacts {
 	return cmdFacts{
 		f.network || g.network, f.decodes || g.decodes, f.secret || g.secret,
-		f.beyond || g.beyond, f.outside || g.outside, f.shell || g.shell, f.listener || g.listener,
+		f.beyond || g.beyond, f.outside || g.outside, f.shell || g.shell, f.listener || g.listener, f.names || g.names,
 	}
 }
 
@@ -207,10 +209,14 @@ type cmdWalker struct {
 	stdinText    string   // what a here-document or a here-string gives it
 	said         string   // the plain text that the command puts out
 
-	assigned bool // the line has set a variable, or may have
-	plain    bool // every word of the command that runs is written as it is
-	handed   bool // another program is handed the command that is walked
-	dotGlob  bool // patterns stand for names with a leading dot too
+	assigned bool                // the line has set a variable, or may have
+	plain    bool                // every word of the command that runs is written as it is
+	handed   bool                // another program is handed the command that is walked
+	reals    map[string]foundDir // folders that were looked up
+	listed   map[string][]os.DirEntry
+	looked   int // how many names
+
+	dotGlob bool // patterns stand for names with a leading dot too
 
 	files map[string]cmdWrote // what the line itself has written, by path
 }

@@ -383,27 +383,35 @@ func (w *cmdWalker) crude(src string) {
 		src = src[:maxParsed] + "\n" + src[len(src)-min(maxParsed, len(src)-maxParsed):]
 	}
 	parts := strings.FieldsFunc(src, func(r rune) bool { return strings.ContainsRune("\n;|&(){}`", r) })
+	plain := strings.NewReplacer(`"`, "", `'`, "", `\`, "", "$HOME", w.home(), "${HOME", w.home())
 	for _, part := range parts {
 		var words []cmdWord
 		for _, f := range strings.Fields(part) {
-			f = strings.Trim(f, `"'`)
-			f = strings.NewReplacer(`"`, "", `'`, "", `\`, "", "$HOME", w.home(), "${HOME", w.home()).Replace(f)
+			f = plain.Replace(strings.Trim(f, `"'`))
 			switch f {
 			case "if", "then", "else", "elif", "do", "while", "until", "!", "time":
 				continue
 			}
 			if f != "" {
+				if len(words) == 1 && cmdOnlyReader(words[0].text) {
+					break
+				}
 				words = append(words, cmdWord{text: strings.Replace(f, "~", w.home(), boolInt(strings.HasPrefix(f, "~")))})
 			}
 		}
 		if len(words) == 0 {
 			continue
 		}
-		name := path.Base(words[0].text)
-		if _, looks := cmdReaders()[name]; !looks && isKnownProgram(name) {
+		if name := path.Base(words[0].text); !cmdOnlyReader(name) && isKnownProgram(name) {
 			w.probeWords(words)
 		}
 	}
+}
+
+// cmdOnlyReader reports whether a program is one of those that only look.
+func cmdOnlyReader(name string) bool {
+	_, looks := cmdReaders()[path.Base(name)]
+	return looks
 }
 
 func boolInt(b bool) int {

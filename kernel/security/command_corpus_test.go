@@ -113,7 +113,7 @@ func TestCommandPolicyIsFast(t *testing.T) {
 	t.Parallel()
 	var worst time.Duration
 	var which string
-	for _, row := range readCorpus[commandRow](t, "commands.jsonl") {
+	for _, row := range append(readCorpus[commandRow](t, "commands.jsonl"), readCorpus[commandRow](t, "commands_red.jsonl")...) {
 		best := time.Hour
 		for range 3 { // the best of three: other work on the machine is not the policy's
 			start := time.Now()

@@ -168,12 +168,16 @@ func findOnlyLooks(w *cmdWalker, args []cmdWord) bool {
 						sub[k].text = strings.ReplaceAll(sub[k].text, "{}", findTarget(starts))
 					}
 				}
+				w.readsNames(w.facts)
 				w.elsewhere(func() { w.run(sub) })
 			}
 			i = end
 		case "-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-newer", "-mtime", "-mmin", "-atime", "-amin",
 			"-ctime", "-cmin", "-size", "-user", "-group", "-perm", "-links", "-inum", "-samefile", "-newermt", "-uid", "-gid", "-lname", "-used":
 			narrow = true
+			if i+1 < len(args) && containsWord("-name -iname -path -ipath -wholename -regex -iregex", t) && (i == 0 || args[i-1].text != "!" && args[i-1].text != "-not") {
+				w.facts.names = w.facts.names || aimed(braceless(findPattern(t, args[i+1].text)), true)
+			}
 			if i++; i < len(args) && len(w.v.Outside) > 0 && pathSecrecy("/"+strings.Trim(pathFold(args[i].text), "*"), "") > TierFree {
 				w.note(TierAsk, EffectOutside, cmdReadsPrivate, w.part)
 			}
@@ -193,6 +197,14 @@ func findOnlyLooks(w *cmdWalker, args []cmdWord) bool {
 		}
 	}
 	return true
+}
+
+// findPattern writes the pattern of a test of find for the shell.
+func findPattern(test, pattern string) string {
+	if strings.HasSuffix(test, "regex") {
+		pattern = strings.NewReplacer(".*", "*", `\.`, ".").Replace(pattern)
+	}
+	return pattern
 }
 
 // findTarget is a path that stands for what find hands to a command.

@@ -115,6 +115,7 @@ func (w *cmdWalker) couldBe(abs string, v PathVerdict, local bool) PathVerdict {
 
 // reads judges a file that a read-only program is given.
 func (w *cmdWalker) reads(word cmdWord, use fileUse) {
+	w.readsNames(word.facts)
 	deep, trees := w.v.Recurses, w.v.Trees
 	v, ok := w.look(word)
 	if use != fileRead {
@@ -158,6 +159,14 @@ func (w *cmdWalker) unseenFile(word cmdWord, use fileUse) {
 	}
 	w.recurses(w.folder())
 	if pattern := strings.ReplaceAll(word.text, cmdUnseen, "*"); aimed(pattern, true) {
+		w.facts.secret = true
+		w.note(TierAsk, EffectOutside, cmdReadsPrivate, w.part)
+	}
+}
+
+// readsNames judges a command that is handed the names that another one found.
+func (w *cmdWalker) readsNames(f cmdFacts) {
+	if f.names {
 		w.facts.secret = true
 		w.note(TierAsk, EffectOutside, cmdReadsPrivate, w.part)
 	}

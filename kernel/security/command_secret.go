@@ -11,8 +11,8 @@ import (
 
 // What a pattern may be looked up for on the disk.
 const (
-	maxPatternNames   = 20000
-	maxPatternMatches = 500
+	maxPatternNames   = 2000
+	maxPatternMatches = 200
 )
 
 // SecretName reports whether a file below home may hold passwords or keys, by
@@ -141,7 +141,6 @@ func (w *cmdWalker) standsFor(abs string) (found []string, ok bool) {
 	}
 	parts := strings.Split(strings.TrimPrefix(abs, "/"), "/")
 	found = []string{"/"}
-	names := 0
 	for i, part := range parts {
 		if part == "" {
 			continue
@@ -152,14 +151,14 @@ func (w *cmdWalker) standsFor(abs string) (found []string, ok bool) {
 				next = append(next, path.Join(dir, part))
 				continue
 			}
-			entries, err := os.ReadDir(filepath.FromSlash(dir))
+			entries, err := w.entries(dir)
 			if err != nil {
 				if i < len(parts)-1 || !os.IsNotExist(err) || dir == w.where.dir {
 					return nil, false
 				}
 				continue
 			}
-			if names += len(entries); names > maxPatternNames {
+			if w.looked += len(entries); w.looked > maxPatternNames {
 				return nil, false
 			}
 			deep := strings.Contains(part, "**")
@@ -179,6 +178,21 @@ func (w *cmdWalker) standsFor(abs string) (found []string, ok bool) {
 	return found, true
 }
 
+// entries lists a folder once.
+func (w *cmdWalker) entries(dir string) ([]os.DirEntry, error) {
+	if listed, ok := w.listed[dir]; ok {
+		return listed, nil
+	}
+	entries, err := os.ReadDir(filepath.FromSlash(dir))
+	if err == nil {
+		if w.listed == nil {
+			w.listed = map[string][]os.DirEntry{}
+		}
+		w.listed[dir] = entries
+	}
+	return entries, err
+}
+
 // couldMean judges a pattern by the worst that it stands for: by what is there,
 // and where that is not known by the names that it could be made for.
 func (w *cmdWalker) couldMean(abs string, v PathVerdict) PathVerdict {
@@ -189,6 +203,10 @@ func (w *cmdWalker) couldMean(abs string, v PathVerdict) PathVerdict {
 	v = w.couldBe(abs, v, !ok)
 	if pattern := strings.ReplaceAll(abs, cmdUnseen, "*"); !ok && v.Inside && aimed(pattern, w.dotGlob) {
 		v.Sensitive, v.Read = true, max(v.Read, TierAsk)
+	}
+	if v.Inside && !ok && !v.Sensitive && couldPick(strings.ReplaceAll(abs, cmdUnseen, "*")) {
+		from, _, _ := strings.Cut(strings.ReplaceAll(abs, cmdUnseen, "*"), "*")
+		w.recurses(path.Dir(from + "x"))
 	}
 	option := false
 	for _, name := range found {
@@ -227,7 +245,7 @@ func (w *cmdWalker) through(abs, as string) PathVerdict {
 	if !v.Inside && !hasDotDot(as) || w.folder() == "" || strings.Contains(as, cmdUnseen) {
 		return v
 	}
-	real, ok := realPath(as)
+	real, ok := w.follow(as)
 	if !ok {
 		return v
 	}
@@ -235,6 +253,44 @@ func (w *cmdWalker) through(abs, as string) PathVerdict {
 		v = worstPath(v, classifyPath(real, w.folder(), w.o.Home, w.o.OxiosHome))
 	}
 	return v
+}
+
+// follow is realPath, with each folder looked up once.
+func (w *cmdWalker) follow(as string) (string, bool) {
+	dir, name := path.Split(as)
+	if name == "" || name == "." || name == ".." || dir == "" {
+		return realPath(as)
+	}
+	in, known := w.reals[dir]
+	if !known {
+		real, ok := realPath(strings.TrimRight(dir, "/") + "/.")
+		if in = (foundDir{real, ok, false}); ok {
+			_, err := os.Lstat(filepath.FromSlash(real))
+			in.exists = err == nil
+		}
+		if w.reals == nil {
+			w.reals = map[string]foundDir{}
+		}
+		w.reals[dir] = in
+	}
+	real := path.Join(in.path, name)
+	if !in.ok || !in.exists {
+		return real, in.ok
+	}
+	if w.looked++; w.looked > maxPatternNames {
+		w.note(TierAsk, EffectUnknown, cmdTooDeep, w.part)
+		return "", false
+	}
+	if info, err := os.Lstat(filepath.FromSlash(real)); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		return realPath(real)
+	}
+	return real, true
+}
+
+// foundDir is where a folder is, links followed.
+type foundDir struct {
+	path       string
+	ok, exists bool
 }
 
 // realPath follows the links of a path; what does not exist lies where the
@@ -246,6 +302,7 @@ func realPath(as string) (string, bool) {
 		if err == nil {
 			return path.Join(filepath.ToSlash(real), rest), true
 		}
+		as = strings.TrimSuffix(as, "/.")
 		dir, name := path.Split(strings.TrimRight(as, "/"))
 		if dir == "" || name == ".." || name == "" {
 			return "", false

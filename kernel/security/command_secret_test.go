@@ -1,10 +1,12 @@
 package security
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 )
 
 func TestWhatWouldBeReadDecides(t *testing.T) {
@@ -21,6 +23,8 @@ func TestWhatWouldBeReadDecides(t *testing.T) {
 		"git log -L1,20:.env", "git log -L 1,20:config/.env", "git show HEAD~3 -- config/.env", "git show HEAD:.env", "git show :.env", "git show :2:.env", "git diff HEAD -- .env",
 		"git diff .env", "git cat-file -p HEAD:config/.env", "git log -p -- '*.pem'", "git show HEAD -- ':(glob)**/.env'", "git grep x -- '*.pem'", "git grep '' HEAD -- .env", "git blame server.pem",
 		"git log -p -- config/.env", "git diff HEAD~1 HEAD -- :/.env",
+		// names that another program found
+		"find . -name '*.pem' | xargs cat", "find . -name .env -exec cat {} +", "find . -iname '*credential*' | sort | xargs head", "cat $(find . -name .env)", "find . -regex '.*\\.pem' -exec cp {} x \\;", "find . -path './config/.e*' | parallel cat",
 		// programs that copy, pack and encode
 		"cp .env x", "mv .env x", "ln .env x", "ln -s .env x", "tar czf x.tgz .env", "zip x.zip .env", "base64 .env", "xxd .env", "dd if=.env of=x", "openssl base64 -in .env", "install .env x", "rsync .env x",
 		"paste .env README.md", "sort server.pem", "sed -n 1,9p .env", "awk 1 .env", "python3 -c 'print(1)' .env", "gzip -c .env", "cat README.md .env", "strings config/.env", "nl <.env",
@@ -70,5 +74,35 @@ func TestSecretsOfAFolderAreFound(t *testing.T) {
 	}
 	if _, all := SecretsBelow(o.Dir, o.Home, 3); all {
 		t.Error("got all of them with three looks, want it told that there are more")
+	}
+}
+
+func TestPatternsInLargeFoldersAreJudgedQuickly(t *testing.T) {
+	t.Parallel()
+	o := project(t)
+	for i := range 40 {
+		dir := filepath.Join(o.Dir, fmt.Sprint("d", i))
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for j := range 150 {
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprint("f", j, ".txt")), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, line := range []string{"cat */*", "wc -l d1/*", "cat */f1*", "cat [a-z]*/*.txt d2/* d3/* d4/*"} {
+		best := time.Hour
+		for range 5 {
+			start := time.Now()
+			ClassifyCommand(line, o)
+			best = min(best, time.Since(start))
+		}
+		if best > 10*time.Millisecond {
+			t.Errorf("%q took %v, want less than 10 ms", line, best)
+		}
+	}
+	if v := ClassifyCommand("cat */*", o); !v.Recurses {
+		t.Error("a pattern over too many names is taken for one that meets no secret")
 	}
 }

@@ -119,6 +119,7 @@ func (w *cmdWalker) started(name string, args, rest []cmdWord, asks bool) {
 		w.refuse(cmdReverseShell)
 	}
 	if name == "xargs" || name == "parallel" {
+		w.readsNames(w.stdin)
 		if name == "parallel" {
 			for _, a := range args {
 				w.probe(a.text)
