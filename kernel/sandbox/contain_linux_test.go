@@ -173,7 +173,8 @@ func TestLevel2KeepsProgramsToTheirFolders(t *testing.T) {
 func TestLevel2LetsProgramsWork(t *testing.T) {
 	t.Parallel()
 	cache, grant := t.TempDir(), canonical(t.TempDir())
-	r, dir := contained(t, Config{CacheDir: cache})
+	temp := t.TempDir()
+	r, dir := contained(t, Config{TempDir: temp, CacheDir: cache})
 	write(t, filepath.Join(grant, "given"), "given")
 	for program, line := range map[string]string{
 		"bash": `set -e; mkdir -p a/b; echo x > a/b/f; mv a/b/f a/; cat <(echo y) /dev/null > z; test "$PWD" = ` + dir + `; ` +
@@ -198,8 +199,8 @@ with m.get_context("fork").Pool(2) as p: assert p.map(abs,[-1])==[1]'`,
 	if _, err := os.Stat(filepath.Join(grant, "new")); err != nil {
 		t.Error(err)
 	}
-	left, _ := filepath.Glob(filepath.Join(os.TempDir(), "oxios-run-*", "shut"))
-	if len(left) != 0 {
+	r.Close()
+	if left, _ := os.ReadDir(temp); len(left) != 0 {
 		t.Errorf("temporary folders are left: %v", left)
 	}
 }

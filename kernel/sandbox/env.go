@@ -130,6 +130,12 @@ func LoginEnv(ctx context.Context) ([]string, error) {
 	mark := "oxios-" + sys.NewID()
 	cmd := exec.Command(shell, "-lic", fmt.Sprintf("printf %%s %[1]s; command env -0; printf %%s %[1]s", mark))
 	cmd.Env = setEnv(own, "TERM=dumb")
+	// Start files may run what lies in the current folder (PATH=./bin:$PATH): the
+	// shell starts where a login puts it, never where an agent is to work.
+	if cmd.Dir = envValue(own, "HOME"); !filepath.IsAbs(cmd.Dir) {
+		cmd.Dir = string(filepath.Separator)
+	}
+	cmd.Env = setEnv(cmd.Env, "PWD="+cmd.Dir)
 	cmd.WaitDelay = 500 * time.Millisecond
 	var stdout bytes.Buffer
 	cmd.Stdout = &stdout

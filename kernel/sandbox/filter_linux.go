@@ -34,7 +34,8 @@ var denied = []uint32{
 // Where the parts of a call lie in what the filter reads.
 const (
 	offCall, offArch          = 0, 4
-	offArg0, offArg1, offArg2 = 16, 24, 32
+	offArg0, offArg1, offArg2 = 16, 24, 32 // their lower halves; the upper ones follow
+	upper                     = 4
 	refuse                    = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
 	absent                    = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
 	newNamespaces             = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
@@ -100,6 +101,7 @@ func filterProgram(p plan, abi, helper int) []bpf.Instruction {
 	f.sockets(p.Network || sys.Isolation(p.Level) >= sys.IsolationFull)
 	f.refuseValues(unix.SYS_IOCTL, offArg1, unix.TIOCSTI, unix.TIOCLINUX) // typing into somebody's terminal
 	f.protect(helper, p.Kernel)
+	f.leaveOthers()
 	if abi < 3 {
 		f.truncation()
 	}
@@ -136,10 +138,43 @@ func (f *program) sockets(network bool) {
 func (f *program) protect(helper, kernel int) {
 	h, k := uint32(helper), uint32(kernel)
 	f.refuseValues(unix.SYS_KILL, offArg0, h, k, -h, ^uint32(0))
-	for _, call := range []uint32{unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_OPEN, unix.SYS_PRLIMIT64} {
+	for _, call := range []uint32{unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_OPEN} {
 		f.refuseValues(call, offArg0, h, k)
 	}
 }
+
+// leaveOthers lets a process change limits and priorities of its own alone. Those
+// of others are told by the ids of threads too, of which a filter knows none: a
+// command could leave its helper without files or processor, and the account's
+// other programs with it. The name 0 is the caller.
+func (f *program) leaveOthers() {
+	other := func(offset uint32) []bpf.Instruction {
+		return []bpf.Instruction{load(offset), bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 1}, ret(refuse)}
+	}
+	mine := ret(unix.SECCOMP_RET_ALLOW)
+	for _, call := range []uint32{
+		unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR,
+		unix.SYS_MIGRATE_PAGES, unix.SYS_MOVE_PAGES,
+	} {
+		f.when(call, append(other(offArg0), mine)...)
+	}
+	// Reading limits is free: there the new ones are no address.
+	f.when(unix.SYS_PRLIMIT64, append([]bpf.Instruction{
+		load(offArg2), bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 3},
+		load(offArg2 + upper), bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 1},
+		mine,
+	}, append(other(offArg0), mine)...)...)
+	// Whose they are has a kind: a process, a group, or all of the account, which is
+	// never only the caller's.
+	for call, account := range map[uint32]uint32{unix.SYS_SETPRIORITY: unix.PRIO_USER, unix.SYS_IOPRIO_SET: ioprioUser} {
+		f.when(call, append([]bpf.Instruction{
+			load(offArg0), bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: account, SkipTrue: 1}, ret(refuse),
+		}, append(other(offArg1), mine)...)...)
+	}
+}
+
+// ioprioUser names, for ioprio_set, all processes of an account.
+const ioprioUser = 3
 
 // truncation makes up for a Landlock that does not know the right to truncate
 // (before Linux 6.2): a file that may only be read could be emptied by truncate,

@@ -303,6 +303,10 @@ func status(ws unix.WaitStatus) (code, sig int) {
 }
 
 func endTree(sig unix.Signal) {
+	if os.Getpid() == 1 && sig == unix.SIGKILL {
+		unix.Kill(-1, sig) // all of the process namespace, and none has to be found first
+		return
+	}
 	list := descendants(os.Getpid())
 	signalAll(list, sig)
 	signalAll(list, unix.SIGCONT) // a stopped process would not act on SIGTERM

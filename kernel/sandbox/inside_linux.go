@@ -57,6 +57,7 @@ func enclose(p plan) error {
 		}
 	}
 	if err != nil || !ws.Exited() || ws.ExitStatus() != 0 {
+		removeAll(p.Temp)
 		os.Exit(1) // bubblewrap, or the process inside, has said why
 	}
 	return nil

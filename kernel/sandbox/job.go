@@ -155,7 +155,7 @@ func (j *Job) watch(ctx context.Context, timeout time.Duration) {
 	if j.tidy != nil {
 		j.tidy()
 	}
-	removeAll(j.tmp)
+	j.r.temps.remove(j.tmp)
 	j.r.unregister(j)
 	close(j.done)
 }

@@ -92,7 +92,7 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 	}
 	if err = h.behind(ctx, v, j.tmp, layers); err == nil {
 		if v != nil && h.tmp != j.tmp { // the walls stood already, with their own
-			removeAll(j.tmp)
+			r.temps.remove(j.tmp)
 			j.tmp = h.tmp
 		}
 		if v != nil {

@@ -40,6 +40,10 @@ func (r *Runner) Probe(ctx context.Context) Report {
 	defer r.probing.Unlock()
 	r.mu.Lock()
 	known := r.report
+	if known == nil && !r.closed && !r.swept {
+		r.swept = true
+		r.leaving.Go(func() { sweepTemps(r.cfg.TempDir) })
+	}
 	r.mu.Unlock()
 	if known != nil {
 		return *known

@@ -25,6 +25,9 @@ type Config struct {
 	// CacheDir is the folder for caches of build tools, shared by all
 	// commands. It is made when missing. Empty means none.
 	CacheDir string
+	// TempDir is where the temporary folders of commands are made. Empty means
+	// [os.TempDir].
+	TempDir string
 	// MaxOutput is how many bytes of a command's output are kept, 0 for
 	// [DefaultMaxOutput].
 	MaxOutput int
@@ -46,10 +49,12 @@ type Runner struct {
 	probing sync.Mutex
 	copies  copying
 	surveys surveys
+	temps   temps
 
 	mu     sync.Mutex
 	report *Report
 	closed bool
+	swept  bool // what earlier processes left was looked for
 	lastID int
 	live   map[*Job]bool // all that run, foreground too
 	jobs   []*Job        // background jobs in the order of their start
@@ -126,14 +131,13 @@ func (r *Runner) start(ctx context.Context, spec Spec, level sys.Isolation, back
 	if err != nil {
 		return nil, err
 	}
-	tmp, err := os.MkdirTemp("", "oxios-run-")
+	tmp, err := r.temps.make(r.cfg.TempDir)
 	if err != nil {
 		return nil, sys.Errorf(sys.CodeDiskFull, "No temporary folder could be made for the command: %w", err)
 	}
-	tmp = canonical(tmp)
 	j, err := r.launchJob(ctx, spec, path, r.commandEnv(env, spec, level, tmp), tmp, level, background)
 	if err != nil {
-		removeAll(tmp)
+		r.temps.remove(tmp)
 		return nil, err
 	}
 	return j, nil
@@ -258,34 +262,4 @@ func (r *Runner) commandEnv(env []string, spec Spec, level sys.Isolation, tmp st
 		env = setEnv(env, name+"="+filepath.Join(r.cfg.CacheDir, sub))
 	}
 	return env
-}
-
-// removeAll removes a command's temporary folder, also where the command took
-// the right to enter a folder away.
-func removeAll(dir string) {
-	if os.RemoveAll(dir) == nil {
-		return
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return
-	}
-	defer root.Close()
-	openFolders(root, ".")
-	os.RemoveAll(dir)
-}
-
-func openFolders(root *os.Root, name string) {
-	root.Chmod(name, 0o700)
-	f, err := root.Open(name)
-	if err != nil {
-		return
-	}
-	entries, _ := f.ReadDir(-1)
-	f.Close()
-	for _, e := range entries {
-		if e.IsDir() {
-			openFolders(root, filepath.Join(name, e.Name()))
-		}
-	}
 }

@@ -123,6 +123,35 @@ func TestLoginShellTellsItsEnvironmentThroughNoise(t *testing.T) {
 	}
 }
 
+func TestLoginShellStartsInTheHomeAndRunsNothingOfTheFolder(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil || runtime.GOOS == "windows" {
+		t.Skip("there is no bash here")
+	}
+	home, work := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(home, ".bash_profile"), "export PATH=./bin:$PATH; dircolors >/dev/null 2>&1; export AT=$PWD\n")
+	if err := os.Mkdir(filepath.Join(work, "bin"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(work, "bin", "dircolors"), "#!/bin/sh\ntouch \""+filepath.Join(work, "ran")+"\"\n")
+	if err := os.Chmod(filepath.Join(work, "bin", "dircolors"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(work)
+	t.Setenv("HOME", home)
+	t.Setenv("SHELL", bash)
+	env, err := LoginEnv(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := envValue(env, "AT"); got != home {
+		t.Errorf("the login shell started in %q, want %q", got, home)
+	}
+	if _, err := os.Stat(filepath.Join(work, "ran")); err == nil {
+		t.Error("the login shell ran a program of the folder")
+	}
+}
+
 func TestHangingLoginShellFallsBackToOwnEnvironment(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no login shells on Windows")

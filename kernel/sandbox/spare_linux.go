@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -56,13 +55,13 @@ func (r *Runner) keepSpare() {
 
 // wallIn builds walls ahead of the command that they are for.
 func (h *helped) wallIn(v *view) bool {
-	tmp, err := os.MkdirTemp("", "oxios-run-")
+	tmp, err := h.r.temps.make(h.r.cfg.TempDir)
 	if err != nil {
 		return false
 	}
-	if err := h.behind(context.Background(), v, canonical(tmp), nil); err != nil {
+	if err := h.behind(context.Background(), v, tmp, nil); err != nil {
 		h.r.cfg.Log.Debug("No walls were built ahead of the next command", "error", sys.AsError(err).Message)
-		removeAll(tmp)
+		h.tmp = tmp // goes with the helper
 		return false
 	}
 	h.notices.SetReadDeadline(time.Time{})
@@ -114,4 +113,7 @@ func (h *helped) dismiss() {
 	defer late.Stop()
 	h.cmd.Wait()
 	h.group.remove()
+	if h.tmp != "" {
+		h.r.temps.remove(h.tmp)
+	}
 }

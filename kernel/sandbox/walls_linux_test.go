@@ -198,7 +198,8 @@ func TestLevel3ShowsOnlyWhatIsGranted(t *testing.T) {
 
 func TestLevel3LetsProgramsWork(t *testing.T) {
 	t.Parallel()
-	r, dir := walled(t, Config{})
+	temp := t.TempDir()
+	r, dir := walled(t, Config{TempDir: temp})
 	for program, line := range map[string]string{
 		"bash": `set -e; mkdir -p a/b; echo x > a/b/f; mv a/b/f a/; cat <(echo y) /dev/null > z; test "$PWD" = ` + dir + `; mktemp; ps >/dev/null; (sleep 0.01 & wait)`,
 		"python3": `python3 -c 'import threading,subprocess,socket,tempfile,multiprocessing as m, http.server, urllib.request
@@ -217,7 +218,8 @@ with m.get_context("fork").Pool(2) as p: assert p.map(abs,[-1])==[1]'`,
 			t.Errorf("%s: got exit %d: %s", program, res.ExitCode, res.Output)
 		}
 	}
-	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "oxios-run-*", "tmp", "tmp.*")); len(left) != 0 {
+	r.Close()
+	if left, _ := os.ReadDir(temp); len(left) != 0 {
 		t.Errorf("temporary folders are left: %v", left)
 	}
 }
