@@ -1,6 +1,7 @@
 import type { AnswerInput, Approval, GrantInput, GrantProposal, Kernel, Tried, Try } from './api.gen';
 import type { Event } from './transport';
 
+const lasts = (a: Approval) => a.state === 'approved' || a.state === 'used';
 const forRun = (a: Approval) => a.state === 'approved' && a.scope === 'run';
 
 /** Approvals are the requests that wait for a person, the oldest first. */
@@ -8,10 +9,15 @@ export class Approvals {
 	pending = $state.raw<Approval[]>([]);
 	/** granted are the yeses for a whole run, which can be taken back while it lasts. */
 	granted = $state.raw<Approval[]>([]);
+	/** decided are the yeses for one step that were given in this window, until their runs end: a wrong one can be mended. */
+	decided = $state.raw<Approval[]>([]);
 	/** arrived is the newest request that came while the page was open; it is announced politely. */
 	arrived = $state.raw<Approval>();
 
 	#kernel: Kernel;
+	/** used and ended are the yeses that were used up and the runs that ended while the page was open. */
+	#used = new Set<string>();
+	#ended = new Set<string>();
 
 	constructor(kernel: Kernel) {
 		this.#kernel = kernel;
@@ -39,7 +45,7 @@ export class Approvals {
 
 	/** approve says yes to the request as it was shown: hash binds the yes to it. */
 	async approve(id: string, hash: string, scope: 'once' | 'run', comment = ''): Promise<void> {
-		this.put(await this.#kernel.security.approve(id, { hash, scope, comment }));
+		this.#decide(await this.#kernel.security.approve(id, { hash, scope, comment }));
 	}
 
 	/** propose says how a request could be approved as a kind of step. */
@@ -49,7 +55,7 @@ export class Approvals {
 
 	/** grant says yes to the request as it was shown, and to the kind of step that it is. */
 	async grant(id: string, grant: GrantInput): Promise<void> {
-		this.put((await this.#kernel.security.grant(id, grant)).approval);
+		this.#decide((await this.#kernel.security.grant(id, grant)).approval);
 	}
 
 	/** try runs the command of a request on a copy of its folder. The request goes on waiting. */
@@ -64,7 +70,7 @@ export class Approvals {
 
 	/** applyTry does what was shown of a try: hash binds it to that. */
 	async applyTry(id: string, hash: string): Promise<void> {
-		this.put(await this.#kernel.security.applyTry(id, { hash }));
+		this.#decide(await this.#kernel.security.applyTry(id, { hash }));
 	}
 
 	/** dropTry ends a try and forgets what came of it. */
@@ -81,13 +87,25 @@ export class Approvals {
 		this.put(await this.#kernel.agents.answer(a));
 	}
 
-	/** revoke takes a yes for a whole run back: the same call asks again. */
+	/** revoke takes a yes back that was not used up: the same call asks again. */
 	async revoke(id: string): Promise<void> {
 		await this.#kernel.security.revoke(id);
 		this.granted = this.granted.filter((g) => g.id !== id);
+		this.decided = this.decided.filter((d) => d.id !== id);
+	}
+
+	#decide(a: Approval): void {
+		// The news of its use may have been faster than the answer.
+		const used = this.#used.has(a.id);
+		if (a.scope === 'once' && !this.#ended.has(a.request.run_id ?? ''))
+			this.decided = [...this.decided.filter((d) => d.id !== a.id), used ? { ...a, state: 'used' } : a];
+		this.put(a);
 	}
 
 	put(a: Approval): void {
+		if (a.state === 'used') this.#used.add(a.id);
+		if (this.decided.some((d) => d.id === a.id))
+			this.decided = this.decided.flatMap((d) => (d.id !== a.id || d.state === 'used' ? d : lasts(a) ? a : []));
 		const others = this.granted.filter((g) => g.id !== a.id);
 		if (forRun(a) || others.length < this.granted.length) this.granted = forRun(a) ? [...others, a] : others;
 		const known = this.pending.some((p) => p.id === a.id);
@@ -105,5 +123,8 @@ export class Approvals {
 
 	receive(e: Event): void {
 		if (e.kind === 'approval') this.put(e.data as Approval);
+		if (e.kind !== 'run.ended') return;
+		this.#ended.add(e.run_id ?? '');
+		this.decided = this.decided.filter((d) => d.request.run_id !== e.run_id);
 	}
 }

@@ -1,9 +1,8 @@
 import type { Approval, GrantInput, GrantProposal, Try } from '../../kernel/api.gen';
 import type { Approvals } from '../../kernel/approvals.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
+import { Still } from '../../ui/still.svelte';
 
-/** How long a card has to stand still before a key decides it, in milliseconds. */
-export const STILL = 800;
 /** Above this many lines a command scrolls, and has to be read to its end. */
 export const LINES = 12;
 
@@ -49,25 +48,15 @@ export class Card {
 	 */
 	denyFirst = $derived(this.approval.request.network || this.outside);
 
+	/** still decides whether the card can be answered. */
+	readonly still: Still;
+
 	#approvals: Approvals;
-	#now: () => number;
-	#still = 0;
 
-	constructor(approvals: Approvals, approval: Approval, now: () => number = () => performance.now()) {
+	constructor(approvals: Approvals, approval: Approval, still = new Still()) {
 		this.#approvals = approvals;
-		this.#now = now;
 		this.approval = approval;
-		this.moved();
-	}
-
-	/** moved says that the card appeared or changed its place: keys wait again. */
-	moved(): void {
-		this.#still = this.#now();
-	}
-
-	/** keysOpen reports whether the card has stood still for long enough that a key can be meant for it. */
-	get keysOpen(): boolean {
-		return this.#now() - this.#still >= STILL;
+		this.still = still;
 	}
 
 	/** show takes the newest form of the request over. Another hash asks again from the start. */
@@ -78,7 +67,7 @@ export class Card {
 			this.denying = false;
 			this.unpropose();
 			this.tried = undefined;
-			this.moved();
+			this.still.moved();
 		}
 		this.approval = a;
 	}
@@ -143,7 +132,7 @@ export class Card {
 			if (failure.code !== 'canceled') this.failure = failure;
 		} finally {
 			this.trying = false;
-			this.moved();
+			this.still.moved();
 		}
 	}
 
@@ -169,7 +158,7 @@ export class Card {
 		try {
 			await this.#approvals.dropTry(this.approval.id);
 			this.tried = undefined;
-			this.moved();
+			this.still.moved();
 		} catch (e) {
 			this.failure = failureOf(e);
 		}

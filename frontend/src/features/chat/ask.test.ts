@@ -1,9 +1,11 @@
 import { cleanup, render, screen } from '@testing-library/svelte';
+import { tick } from 'svelte';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { makeKernel } from '../../kernel/api.gen';
 import { FakeTransport } from '../../kernel/fake/transport';
 import { Live } from '../../kernel/live.svelte';
-import { Card, STILL } from './approval.svelte';
+import { standing } from '../../ui/still.fake';
+import { Card } from './approval.svelte';
 import AskLive from './AskLive.test.svelte';
 
 afterEach(cleanup);
@@ -13,16 +15,17 @@ async function setup(session: string, index = 0) {
 	const live = new Live(makeKernel(fake), fake);
 	const approvals = live.approvals;
 	await approvals.load();
-	let now = 0;
-	const card = new Card(approvals, approvals.of(session)[index]!, () => now);
+	const { still, wait, stand } = standing();
+	const card = new Card(approvals, approvals.of(session)[index]!, still);
 	const ondraft = vi.fn();
 	render(AskLive, { live, card, ondraft });
-	now += STILL;
+	stand();
+	await tick();
 	const element = screen.getByRole('alertdialog');
 	const press = (init: KeyboardEventInit) =>
 		element.dispatchEvent(new KeyboardEvent('keydown', { bubbles: true, cancelable: true, ...init }));
 	const decided = () => fake.calls.filter((c) => /approve|deny/.test(c.method)).map((c) => c.method);
-	return { card, press, decided, ondraft, element, wait: (ms: number) => (now += ms) };
+	return { card, press, decided, ondraft, element, wait };
 }
 
 const ctrlEnter = { key: 'Enter', code: 'Enter', ctrlKey: true };
@@ -63,7 +66,7 @@ describe('the card', () => {
 
 	it('decides nothing with a key that comes too early', async () => {
 		const { card, press, decided } = await setup('s-tidy');
-		card.moved();
+		card.still.moved();
 		press(ctrlEnter);
 		press(d);
 		expect(decided()).toEqual([]);

@@ -1,10 +1,12 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeKernel, type StepView } from '../../kernel/api.gen';
 import { makeMessage, makeRun, makeStep } from '../../kernel/fake/data';
 import { FakeTransport } from '../../kernel/fake/transport';
 import { stepState } from '../../kernel/steps';
 import { Live } from '../../kernel/live.svelte';
-import { STILL, Card } from './approval.svelte';
+import { STILL } from '../../ui/still.svelte';
+import { standing } from '../../ui/still.fake';
+import { Card } from './approval.svelte';
 import { Composer, MOST } from './composer.svelte';
 import { Conversation } from './conversation.svelte';
 import { draft } from './drafts';
@@ -236,20 +238,22 @@ describe('an approval card', () => {
 	async function card(session: string, index = 0) {
 		const { live, fake } = await setup();
 		await vi.waitFor(() => expect(live.approvals.pending.length).toBeGreaterThan(0));
-		let now = 0;
-		const c = new Card(live.approvals, live.approvals.of(session)[index]!, () => now);
-		return { c, fake, live, later: (ms: number) => (now += ms) };
+		const { still, wait } = standing();
+		const c = new Card(live.approvals, live.approvals.of(session)[index]!, still);
+		const end = still.watch(document.createElement('div'));
+		onTestFinished(end);
+		return { c, fake, live, later: wait };
 	}
 
-	it('hears no key until it has stood still', async () => {
+	it('is shut until it has stood still', async () => {
 		const { c, later } = await card('s-tidy');
-		expect(c.keysOpen).toBe(false);
+		expect(c.still.open).toBe(false);
 		later(STILL - 1);
-		expect(c.keysOpen).toBe(false);
+		expect(c.still.open).toBe(false);
 		later(1);
-		expect(c.keysOpen).toBe(true);
-		c.moved();
-		expect(c.keysOpen).toBe(false);
+		expect(c.still.open).toBe(true);
+		c.still.moved();
+		expect(c.still.open).toBe(false);
 	});
 
 	it('opens Approve at the end of a long command', async () => {
@@ -267,7 +271,7 @@ describe('an approval card', () => {
 		c.read = true;
 		later(STILL);
 		c.show({ ...c.approval, request: { ...c.approval.request, hash: 'new' } });
-		expect([c.changed, c.read, c.keysOpen]).toEqual([true, false, false]);
+		expect([c.changed, c.read, c.still.open]).toEqual([true, false, false]);
 	});
 
 	it('makes Deny primary for what leaves the machine', async () => {

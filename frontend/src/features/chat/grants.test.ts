@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { makeKernel } from '../../kernel/api.gen';
 import { FakeTransport } from '../../kernel/fake/transport';
 import { Live } from '../../kernel/live.svelte';
+import { standing } from '../../ui/still.fake';
 import { Card } from './approval.svelte';
 import AskLive from './AskLive.test.svelte';
 
@@ -13,8 +14,10 @@ async function setup(session: string, index = 0) {
 	const live = new Live(makeKernel(fake), fake);
 	const approvals = live.approvals;
 	await approvals.load();
-	const card = new Card(approvals, approvals.of(session)[index]!);
+	const { still, stand } = standing();
+	const card = new Card(approvals, approvals.of(session)[index]!, still);
 	render(AskLive, { live, card });
+	stand();
 	const granted = () => fake.calls.filter((c) => c.method === 'security.grant').map((c) => c.args[1]);
 	return { card, approvals, granted };
 }

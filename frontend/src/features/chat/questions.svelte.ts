@@ -1,6 +1,7 @@
 import type { Approval } from '../../kernel/api.gen';
 import type { Approvals } from '../../kernel/approvals.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
+import { Still } from '../../ui/still.svelte';
 
 /** Questions is a request on the screen that asks what only the person can say, and what they have answered so far. */
 export class Questions {
@@ -15,6 +16,8 @@ export class Questions {
 	/** some says that there is something to send. */
 	some = $derived(this.open < this.list.length);
 
+	/** still decides whether they can be answered. */
+	readonly still = new Still();
 	#approvals: Approvals;
 
 	constructor(approvals: Approvals, approval: Approval) {

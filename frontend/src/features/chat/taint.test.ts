@@ -4,6 +4,7 @@ import { makeKernel } from '../../kernel/api.gen';
 import { notes } from '../../kernel/fake/taint';
 import { FakeTransport } from '../../kernel/fake/transport';
 import { Live } from '../../kernel/live.svelte';
+import { standing } from '../../ui/still.fake';
 import { Card } from './approval.svelte';
 import AskLive from './AskLive.test.svelte';
 
@@ -15,8 +16,12 @@ async function setup() {
 	await live.approvals.load();
 	const approval = live.approvals.of('s-tidy')[0]!;
 	approval.request.labels = [notes];
-	const card = new Card(live.approvals, approval);
-	const show = () => render(AskLive, { live, card });
+	const { still, stand } = standing();
+	const card = new Card(live.approvals, approval, still);
+	const show = () => {
+		render(AskLive, { live, card });
+		stand();
+	};
 	show();
 	const trusted = () => fake.calls.filter((c) => c.method === 'security.trustLabel').map((c) => c.args);
 	return { card, trusted, show };

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { makeKernel } from '../../kernel/api.gen';
 import { FakeTransport } from '../../kernel/fake/transport';
 import { Live } from '../../kernel/live.svelte';
+import { standing } from '../../ui/still.fake';
 import { Card } from './approval.svelte';
 import AskLive from './AskLive.test.svelte';
 
@@ -13,10 +14,12 @@ async function setup(session: string, index = 0) {
 	const live = new Live(makeKernel(fake), fake);
 	const approvals = live.approvals;
 	await approvals.load();
-	const card = new Card(approvals, approvals.of(session)[index]!);
+	const { still, stand } = standing();
+	const card = new Card(approvals, approvals.of(session)[index]!, still);
 	render(AskLive, { live, card });
+	stand();
 	const applied = () => fake.calls.filter((c) => c.method === 'security.applyTry').map((c) => c.args[1]);
-	return { card, approvals, applied };
+	return { card, approvals, applied, stand };
 }
 
 const button = (name: string) => screen.getByRole('button', { name });
@@ -24,7 +27,7 @@ const gone = (name: string) => expect(screen.queryByRole('button', { name })).to
 
 describe('a try on a copy', () => {
 	it('shows what the command did and applies exactly that', async () => {
-		const { card, approvals, applied } = await setup('s-year', 1);
+		const { card, approvals, applied, stand } = await setup('s-year', 1);
 		button('Try on a copy').click();
 		await screen.findByText('receipts.md');
 		expect(screen.getByText('asked for example.org:443; the network was shut')).toBeTruthy();
@@ -32,6 +35,7 @@ describe('a try on a copy', () => {
 		button('Show the difference of receipts.md').click();
 		await screen.findByText('none');
 		const { hash } = card.tried!;
+		stand();
 		button('Apply').click();
 		await vi.waitFor(() => expect(applied()).toEqual([{ hash }]));
 		await vi.waitFor(() => expect(approvals.pending.some((a) => a.id === card.approval.id)).toBe(false));
@@ -48,13 +52,14 @@ describe('a try on a copy', () => {
 	});
 
 	it('is not applied when a file was changed since, but tried again', async () => {
-		const { card, applied } = await setup('s-year', 1);
+		const { card, applied, stand } = await setup('s-year', 1);
 		await card.try();
 		card.tried = { ...card.tried!, conflicts: 1 };
 		await screen.findByText(/cannot be applied. Try it again/);
 		gone('Apply');
 		await card.apply();
 		expect(applied()).toEqual([]);
+		stand();
 		button('Try again').click();
 		await vi.waitFor(() => expect(button('Apply')).toBeTruthy());
 	});
