@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -36,8 +37,15 @@ type desk struct {
 type shown struct {
 	id     uint32
 	notice Notice
-	place  string // what its button opens; "" for one that asks, which opens its conversation
+	place  string    // what its button opens; "" for one that asks, which opens its conversation
+	hash   string    // of the request that it shows; "" for one that asks nothing
+	since  time.Time // when it came up or was replaced
 }
+
+// still is how long a notification must have been there, unchanged, until it
+// can approve: what is pressed before was not read, and may have been typed to
+// another program whose keyboard the notification took.
+const still = 800 * time.Millisecond
 
 // load reads what the events cannot tell: what waited before.
 func (d *desk) load(ctx context.Context) error {
@@ -113,11 +121,12 @@ func (d *desk) arrange(ctx context.Context) {
 	}
 	for key, s := range want {
 		old, ok := d.shown[key]
-		if ok && same(old.notice, s.notice) {
+		if ok && old.hash == s.hash && same(old.notice, s.notice) {
 			continue
 		}
 		s.notice.Replaces = old.id
 		if s.id, ok = d.send(ctx, s.notice); ok {
+			s.since = d.Now()
 			d.shown[key] = s
 		}
 	}
@@ -150,13 +159,17 @@ func (d *desk) wanted(ctx context.Context) map[string]shown {
 			}
 			break
 		}
-		want[a.ID] = shown{notice: w.asks(a, d.isolation, d.Open != nil)}
+		want[a.ID] = shown{notice: w.asks(a, d.isolation, d.Open != nil), hash: a.Request.Hash}
 	}
 	return want
 }
 
 // press does what the person chose. Closing a notification decides nothing.
 func (d *desk) press(ctx context.Context, p Pressed) {
+	if p.Gone {
+		d.gone(p.ID)
+		return
+	}
 	if d.ends.id != 0 && d.ends.id == p.ID {
 		d.pressEnds(p.Key)
 		return
@@ -169,29 +182,46 @@ func (d *desk) press(ctx context.Context, p Pressed) {
 		if p.Key != "" && !offered {
 			return
 		}
-		delete(d.shown, key) // the system has closed it
+		delete(d.shown, key)
+		if p.Key != "" { // not every system closes what was pressed
+			d.Sender.Withdraw(s.id)
+		}
+		if p.At.IsZero() {
+			p.At = d.Now()
+		}
 		switch {
 		case p.Key == "":
 			d.left[key] = true
+		case p.Key == actionApprove && p.At.Sub(s.since) < still: // it comes again, and can be read
 		case d.Sender.Locked(ctx): // it comes again when the screen is open
 		case s.place != "":
 			d.left[key] = true
 			d.open(s.place)
 		default:
-			d.decide(ctx, d.pending[key], p.Key)
+			d.decide(ctx, d.pending[key], s.hash, p.Key)
 		}
 		return
 	}
 }
 
-func (d *desk) decide(ctx context.Context, a kernel.Approval, key string) {
+// gone takes up that a notification went with the service that showed it. What
+// it told waits still, and is shown again.
+func (d *desk) gone(id uint32) {
+	maps.DeleteFunc(d.shown, func(_ string, s shown) bool { return s.id == id })
+	if d.ends.id == id {
+		d.ends.id, d.ends.due = 0, d.Now()
+	}
+}
+
+// decide answers a request, as the notification showed it.
+func (d *desk) decide(ctx context.Context, a kernel.Approval, hash, key string) {
 	if a.ID == "" { // it was decided elsewhere in the meantime
 		return
 	}
 	var err error
 	switch key {
 	case actionApprove:
-		_, err = d.Handle.Security.Approve(ctx, a.ID, kernel.ApproveInput{Hash: a.Request.Hash, Scope: "once"})
+		_, err = d.Handle.Security.Approve(ctx, a.ID, kernel.ApproveInput{Hash: hash, Scope: "once"})
 	case actionDeny:
 		_, err = d.Handle.Security.Deny(ctx, a.ID, "")
 	default:

@@ -62,6 +62,9 @@ func (d *desk) tellEnds(ctx context.Context) {
 // read it.
 func (d *desk) pressEnds(key string) {
 	told := d.ends.runs
+	if key != "" {
+		d.Sender.Withdraw(d.ends.id)
+	}
 	d.ends = ends{}
 	switch {
 	case key == "":

@@ -49,7 +49,6 @@ func TestNoticeOfALimitLeadsToItAndDoesNotComeAgainUntilTheNextTime(t *testing.T
 		if got := <-b.opened; got != "s-report" {
 			t.Errorf("got %q opened, want the conversation that waits", got)
 		}
-		b.sender.Withdraw(id) // as the system does with what was pressed
 		b.after(time.Minute)
 		b.want("it was seen", "")
 		b.held()

@@ -3,9 +3,9 @@
 //
 // It promises that a notification offers Approve only when it shows the whole
 // of what it approves; that only a press of that button is a yes, never a
-// dismissal and never a signal of another program; that nothing is offered on
-// a locked screen; and that a system without notifications costs a line in the
-// log and nothing else.
+// dismissal, never a signal of another program and never a key that was meant
+// for another program; that nothing is offered on a locked screen; and that a
+// system without notifications costs a line in the log and nothing else.
 //
 // Only the process that owns the home runs it: two owners of one notification
 // would be two answers.
@@ -37,8 +37,10 @@ type Action struct{ Key, Label string }
 // Pressed is what a person did with a notification: the key of an action, or
 // "" when it was closed without one.
 type Pressed struct {
-	ID  uint32
-	Key string
+	ID   uint32
+	Key  string
+	At   time.Time // when it was; the zero time is now
+	Gone bool      // nobody closed it: the service that showed it has ended, and another one runs
 }
 
 // Sender shows notifications. The id of a notice never means another notice as
@@ -62,7 +64,8 @@ type Config struct {
 	Open    func(place string) // shows a conversation, by its id, or the [Inbox]; nil where there is no window: nothing offers to open it
 	Korean  func() bool        // default English
 	Log     *slog.Logger
-	Sender  Sender // default the system's notifications
+	Sender  Sender           // default the system's notifications
+	Now     func() time.Time // default [time.Now]
 }
 
 func (c Config) withDefaults() Config {
@@ -71,6 +74,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Korean == nil {
 		c.Korean = func() bool { return false }
+	}
+	if c.Now == nil {
+		c.Now = time.Now
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

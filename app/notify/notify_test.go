@@ -87,11 +87,11 @@ func TestNoticeShowsTheWholeCommandInBothLanguages(t *testing.T) {
 	if n.Title != "Writes files" || n.Body != "touch a.txt\nin /srv/photos, contained, cannot be undone" || !n.Urgent {
 		t.Errorf("got %+v", n)
 	}
-	if got := labels(n); got != "Approve Deny Review" {
+	if got := labels(n); got != "Review Deny Approve Review" {
 		t.Errorf("got %q", got)
 	}
 	n = wordsFor(true).asks(plain(), 2, true)
-	if n.Title != "파일을 씁니다" || !strings.HasPrefix(n.Body, "touch a.txt\n/srv/photos에서") || labels(n) != "승인 거절 확인" {
+	if n.Title != "파일을 씁니다" || !strings.HasPrefix(n.Body, "touch a.txt\n/srv/photos에서") || labels(n) != "확인 거절 승인 확인" {
 		t.Errorf("got %+v", n)
 	}
 	if n := wordsFor(false).asks(plain(), 1, false); len(n.Actions) != 0 {
@@ -252,8 +252,16 @@ type bench struct {
 
 func setup(t *testing.T, waiting ...kernel.Approval) *bench {
 	t.Helper()
+	s := &fakeSender{pressed: make(chan Pressed), shown: map[uint32]Notice{}}
+	b := setupWith(t, s, nil, waiting...)
+	b.sender = s
+	return b
+}
+
+func setupWith(t *testing.T, s Sender, now func() time.Time, waiting ...kernel.Approval) *bench {
+	t.Helper()
 	b := &bench{
-		t: t, opened: make(chan string, 8), sender: &fakeSender{pressed: make(chan Pressed), shown: map[uint32]Notice{}},
+		t: t, opened: make(chan string, 8),
 		kernel: &fakeKernel{events: make(chan kernel.Event), waiting: waiting, decisions: make(chan string, 8)},
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -261,7 +269,7 @@ func setup(t *testing.T, waiting ...kernel.Approval) *bench {
 	go func() {
 		defer close(done)
 		err := Run(ctx, Config{
-			Handle: &remote.Handle{Security: b.kernel, Infra: b.kernel}, Sender: b.sender,
+			Handle: &remote.Handle{Security: b.kernel, Infra: b.kernel}, Sender: s, Now: now,
 			Focused: b.focused.Load, Open: func(s string) { b.opened <- s },
 		})
 		if err != nil {
@@ -296,10 +304,15 @@ func (b *bench) shown(part string) uint32 {
 	return id
 }
 
+// approve presses Approve when the notice has been there for long enough.
+func (b *bench) approve(id uint32) {
+	b.sender.pressed <- Pressed{ID: id, Key: actionApprove, At: time.Now().Add(still)}
+}
+
 func TestApprovalCarriesTheHashThatWasShown(t *testing.T) {
 	t.Parallel()
 	b := setup(t, plain())
-	b.sender.pressed <- Pressed{ID: b.shown("touch a.txt"), Key: actionApprove}
+	b.approve(b.shown("touch a.txt"))
 	if got := <-b.kernel.decisions; got != "approve a1 hash-1 once" {
 		t.Errorf("got %q", got)
 	}
@@ -328,9 +341,9 @@ func TestClosingDecidesNothingAndUnknownKeysDoNothing(t *testing.T) {
 	b := setup(t, plain())
 	id := b.shown("touch a.txt")
 	b.sender.pressed <- Pressed{ID: id, Key: "yes"}
-	b.sender.pressed <- Pressed{ID: id + 7, Key: actionApprove}
+	b.approve(id + 7)
 	b.sender.pressed <- Pressed{ID: id}
-	b.sender.pressed <- Pressed{ID: id, Key: actionApprove} // after it was closed
+	b.approve(id) // after it was closed
 	b.stop()
 	if len(b.kernel.decisions) != 0 {
 		t.Errorf("got %q, want no decision", <-b.kernel.decisions)
@@ -342,9 +355,8 @@ func TestNothingIsShownWhileTheWindowIsInFrontOrTheScreenLocked(t *testing.T) {
 	b := setup(t, plain())
 	id := b.shown("touch a.txt")
 	b.sender.locked.Store(true)
-	b.sender.pressed <- Pressed{ID: id, Key: actionApprove}
+	b.approve(id)
 	b.sender.pressed <- Pressed{ID: id + 7} // taken when the press before it is done with
-	b.sender.Withdraw(id)                   // the service closes what was pressed
 	b.sender.locked.Store(false)
 	b.shown("touch a.txt")
 	b.focused.Store(true)
@@ -385,7 +397,7 @@ func TestDecisionThatFailsIsTold(t *testing.T) {
 	t.Parallel()
 	b := setup(t, plain())
 	b.kernel.refuse = sys.Errorf(sys.CodeConflict, "The request changed.")
-	b.sender.pressed <- Pressed{ID: b.shown("touch a.txt"), Key: actionApprove}
+	b.approve(b.shown("touch a.txt"))
 	<-b.kernel.decisions
 	b.shown("Your decision was not taken\nThe request changed.")
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/godbus/dbus/v5"
 )
@@ -15,6 +16,7 @@ import (
 const (
 	service = "org.freedesktop.Notifications"
 	object  = dbus.ObjectPath("/org/freedesktop/Notifications")
+	daemon  = "org.freedesktop.DBus"
 )
 
 // expired is the reason of a notification that went away by itself.
@@ -43,7 +45,14 @@ func system(ctx context.Context, log *slog.Logger) (Sender, func(), error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("connect to the session bus: %w", err)
 	}
+	return onConn(ctx, conn, log)
+}
+
+// onConn shows notifications over conn, and closes it with the returned
+// function, or when it fails.
+func onConn(ctx context.Context, conn *dbus.Conn, log *slog.Logger) (Sender, func(), error) {
 	b := &bus{conn: conn, log: log, pressed: make(chan Pressed, 16), done: make(chan struct{}), owners: map[uint32]string{}}
+	var err error
 	if b.sys, err = dbus.ConnectSystemBus(); err != nil {
 		log.DebugContext(ctx, "The lock of the screen is not known", "error", err)
 		b.sys = nil
@@ -51,6 +60,9 @@ func system(ctx context.Context, log *slog.Logger) (Sender, func(), error) {
 	signals := make(chan *dbus.Signal, 64)
 	conn.Signal(signals)
 	err = conn.AddMatchSignalContext(ctx, dbus.WithMatchSender(service), dbus.WithMatchInterface(service), dbus.WithMatchObjectPath(object))
+	if err == nil {
+		err = conn.AddMatchSignalContext(ctx, dbus.WithMatchSender(daemon), dbus.WithMatchInterface(daemon), dbus.WithMatchMember("NameOwnerChanged"), dbus.WithMatchArg(0, service))
+	}
 	if err != nil {
 		b.close()
 		return nil, nil, fmt.Errorf("listen to notifications: %w", err)
@@ -77,6 +89,12 @@ func (b *bus) Pressed() <-chan Pressed { return b.pressed }
 // the notification may say that it was pressed.
 func (b *bus) listen(signals <-chan *dbus.Signal) {
 	for s := range signals {
+		if s.Name == daemon+".NameOwnerChanged" && s.Sender == daemon {
+			if !b.restarted(s.Body) {
+				return
+			}
+			continue
+		}
 		if len(s.Body) < 2 || s.Path != object {
 			continue
 		}
@@ -84,7 +102,7 @@ func (b *bus) listen(signals <-chan *dbus.Signal) {
 		if !ok || !b.shownBy(id, s.Sender) {
 			continue
 		}
-		p := Pressed{ID: id}
+		p := Pressed{ID: id, At: time.Now()}
 		switch s.Name {
 		case service + ".ActionInvoked":
 			if p.Key, ok = s.Body[1].(string); !ok || p.Key == "" {
@@ -98,12 +116,44 @@ func (b *bus) listen(signals <-chan *dbus.Signal) {
 		default:
 			continue
 		}
-		select {
-		case b.pressed <- p:
-		case <-b.done:
+		if !b.tell(p) {
 			return
 		}
 	}
+}
+
+// tell passes p on, and reports whether somebody listens still.
+func (b *bus) tell(p Pressed) bool {
+	select {
+	case b.pressed <- p:
+		return true
+	case <-b.done:
+		return false
+	}
+}
+
+// restarted takes up that another program shows notifications from now on: what
+// the one before it showed is gone. It reports whether somebody listens still.
+func (b *bus) restarted(body []any) bool {
+	var name, before, after string
+	if dbus.Store(body, &name, &before, &after) != nil || name != service || after == "" {
+		return true
+	}
+	b.mu.Lock()
+	var gone []uint32
+	for id, owner := range b.owners {
+		if owner != after {
+			delete(b.owners, id)
+			gone = append(gone, id)
+		}
+	}
+	b.mu.Unlock()
+	for _, id := range gone {
+		if !b.tell(Pressed{ID: id, Gone: true}) {
+			return false
+		}
+	}
+	return true
 }
 
 func (b *bus) shownBy(id uint32, sender string) bool {

@@ -75,7 +75,7 @@ func line(s string, limit int) string {
 // words are the texts of one language.
 type words struct {
 	korean                                         bool
-	approve, deny, review, open                    string
+	approve, deny, review, later, open             string
 	in, contained, notUndone, look, more, notTaken string
 	done, failed                                   string
 	someDone, someFailed, someOfBoth, andMore      string
@@ -83,7 +83,7 @@ type words struct {
 }
 
 var english = words{
-	approve: "Approve", deny: "Deny", review: "Review", open: "Open",
+	approve: "Approve", deny: "Deny", review: "Review", later: "Not now", open: "Open",
 	in: "in %s", contained: "contained", notUndone: "cannot be undone",
 	look: "It has parts that need a look.", more: "%d more wait for you", notTaken: "Your decision was not taken",
 	done: "Finished: %s", failed: "Failed: %s",
@@ -93,7 +93,7 @@ var english = words{
 
 var korean = words{
 	korean:  true,
-	approve: "승인", deny: "거절", review: "확인", open: "열기",
+	approve: "승인", deny: "거절", review: "확인", later: "나중에", open: "열기",
 	in: "%s에서", contained: "격리됨", notUndone: "되돌릴 수 없음",
 	look: "자세히 확인해야 하는 부분이 있습니다.", more: "확인 대기 %d건 더 있음", notTaken: "결정이 반영되지 않았습니다",
 	done: "완료: %s", failed: "실패: %s",
@@ -127,8 +127,11 @@ func (w words) asks(a kernel.Approval, isolation sys.Isolation, window bool) Not
 			facts = append(facts, w.notUndone)
 		}
 		n.Body = r.Command + "\n" + joined(facts)
-		n.Actions = []Action{{actionApprove, w.approve}, {actionDeny, w.deny}}
+		// Some desktops give the first action the keyboard as soon as the pointer
+		// is over the notification: a key meant for another program presses it.
+		n.Actions = []Action{{actionReview, w.later}, {actionDeny, w.deny}, {actionApprove, w.approve}}
 		if window {
+			n.Actions[0].Label = w.review
 			n.Actions = append(n.Actions, Action{actionDefault, w.review})
 		}
 		return n
