@@ -386,14 +386,14 @@ func (w *cmdWalker) crude(src string) {
 	plain := strings.NewReplacer(`"`, "", `'`, "", `\`, "", "$HOME", w.home(), "${HOME", w.home())
 	for _, part := range parts {
 		var words []cmdWord
-		for _, f := range strings.Fields(part) {
+		for f := range strings.FieldsSeq(part) {
 			f = plain.Replace(strings.Trim(f, `"'`))
 			switch f {
 			case "if", "then", "else", "elif", "do", "while", "until", "!", "time":
 				continue
 			}
 			if f != "" {
-				if len(words) == 1 && cmdOnlyReader(words[0].text) {
+				if len(words) == 1 && !w.worth(words[0].text) {
 					break
 				}
 				words = append(words, cmdWord{text: strings.Replace(f, "~", w.home(), boolInt(strings.HasPrefix(f, "~")))})
@@ -402,16 +402,18 @@ func (w *cmdWalker) crude(src string) {
 		if len(words) == 0 {
 			continue
 		}
-		if name := path.Base(words[0].text); !cmdOnlyReader(name) && isKnownProgram(name) {
+		if w.worth(words[0].text) {
 			w.probeWords(words)
 		}
 	}
 }
 
-// cmdOnlyReader reports whether a program is one of those that only look.
-func cmdOnlyReader(name string) bool {
-	_, looks := cmdReaders()[path.Base(name)]
-	return looks
+// worth reports whether a program in text that cannot be parsed may be refused:
+// it is known, and not one of those that only look.
+func (*cmdWalker) worth(program string) bool {
+	name := path.Base(program)
+	_, looks := cmdReaders()[name]
+	return !looks && isKnownProgram(name)
 }
 
 func boolInt(b bool) int {
