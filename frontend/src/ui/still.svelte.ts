@@ -49,7 +49,7 @@ export class Still {
 	#opened = Infinity;
 	#timer: ReturnType<typeof setTimeout> | undefined;
 	/** meant says that the last press or key began when an answer counted. */
-	#meant = true;
+	#meant = false;
 	/** key says that a key is down. */
 	#key = false;
 
@@ -106,7 +106,10 @@ export class Still {
 		};
 		const began = (e: Event) => this.#begin(e);
 		// The click that a space bar makes comes right after its end.
-		const ended = () => setTimeout(() => (this.#key = false));
+		const ended = () => {
+			this.#older();
+			setTimeout(() => (this.#key = false));
+		};
 		const answered = (e: Event) => {
 			if (!this.#answers(e) || this.mayAnswer(e)) return;
 			e.preventDefault();
@@ -151,10 +154,17 @@ export class Still {
 		return this.open && (tool || this.#meant);
 	}
 
+	/** older takes notice of a key that went down before this was watched. */
+	#older(): void {
+		if (this.#key) return;
+		this.#key = true;
+		this.#meant = false;
+	}
+
 	#begin(e: Event): void {
 		const key = e instanceof KeyboardEvent;
 		// A key that is held down began when it went down.
-		if (key && e.repeat) return;
+		if (key && e.repeat) return this.#older();
 		this.look();
 		this.#key = key;
 		this.#meant = this.open && this.#eyes.when(e) >= this.#opened;

@@ -72,6 +72,14 @@ describe('what asks for a yes', () => {
 		expect(c.answered).toHaveBeenCalledOnce();
 	});
 
+	it.each(['held down', 'let go'])('does not hear a key from before it was in the page that is %s', (how) => {
+		const c = card();
+		c.stand();
+		c.key(how === 'let go' ? 'keyup' : 'keydown', how !== 'let go');
+		c.button.click();
+		expect(c.answered).not.toHaveBeenCalled();
+	});
+
 	it('hears the click of a screen reader, which has no press and no key, once it is open', () => {
 		const c = card();
 		c.button.click();
