@@ -1,10 +1,14 @@
 package kernel
 
 import (
-	"fmt"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode"
 
 	"oxios/kernel/security"
@@ -60,7 +64,8 @@ func (c *command) card(r *security.Request) {
 	r.Programs, r.Executable, r.Claim = v.Programs, c.executable, sys.Shorten(c.claim, 1000)
 	r.Contained = c.level(v.Network)
 	r.Network, r.Outside, r.Hidden = v.Network, v.Outside, v.Hidden()
-	r.Title, r.TitleKO = c.title()
+	title := c.title()
+	r.Title, r.TitleKO = title.EN, title.KO
 	r.Why, r.WhyKO = because(v.Reason), v.ReasonKO
 	if v.Part != "" && v.Part != strings.TrimSpace(c.line) {
 		r.Why += " (" + v.Part + ")"
@@ -79,48 +84,23 @@ func (c *command) card(r *security.Request) {
 	r.Simple = len(c.line) <= longestSimple && !odd && !r.Hidden && len(v.Outside) == 0
 }
 
-// title names the effect of a command in words: "Deletes files in Downloads".
-func (c *command) title() (en, ko string) {
-	v, where := c.verdict, filepath.Base(c.dir)
-	lines := countLines(strings.TrimSpace(c.line))
-	what := firstWords(c.line, v)
-	switch {
-	case lines > 1:
-		return fmt.Sprintf("Runs a script of %d lines", lines), fmt.Sprintf("%d줄짜리 스크립트를 실행합니다", lines)
-	case v.Deletes && len(v.Outside) > 0:
-		return "Deletes files outside " + where, where + " 폴더 밖의 파일을 삭제합니다"
-	case v.Deletes:
-		return "Deletes files in " + where, where + "에서 파일을 삭제합니다"
-	case v.Network:
-		return "Reaches the network: " + what, "네트워크를 사용합니다: " + what
-	case len(v.Outside) > 0:
-		return "Uses files outside " + where + ": " + what, where + " 폴더 밖의 파일을 사용합니다: " + what
-	case v.Effect == security.EffectExecute && v.Tier >= security.TierAsk && sayable(v.Reason):
-		return strings.ToUpper(v.Reason[:1]) + v.Reason[1:] + " in " + where + ": " + what, where + "에서 " + v.ReasonKO + ": " + what
+// title names the worst effect of a command in words, over all that stands in
+// its line and in the scripts that it runs: "Deletes files in Downloads".
+func (c *command) title() sys.Words {
+	v := c.verdict
+	for _, path := range slices.Sorted(maps.Keys(c.scripts)) {
+		if raw, err := os.ReadFile(path); err == nil {
+			v = v.WithScript(filepath.ToSlash(path), string(raw), c.options("bash"))
+		}
 	}
-	return "Runs " + what + " in " + where, where + "에서 실행합니다: " + what
+	return v.Headline(c.line, filepath.ToSlash(c.dir), isFile)
 }
 
-// sayable reports whether a reason names an effect, and not how the line is
-// written.
-func sayable(reason string) bool {
-	verb, _, _ := strings.Cut(reason, " ")
-	return slices.Contains([]string{"writes", "changes", "discards", "installs", "controls", "works", "opens", "ends"}, verb)
-}
-
-// firstWords is a short name for a command: its part that matters.
-func firstWords(line string, v security.Verdict) string {
-	text := strings.TrimSpace(line)
-	if v.Part != "" && !strings.ContainsRune(v.Part, '\n') {
-		text = v.Part
+// isFile reports whether something other than a folder is at path, or could be.
+func isFile(path string) bool {
+	info, err := os.Stat(filepath.FromSlash(path))
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
 	}
-	text, _, _ = strings.Cut(text, "\n")
-	if len(text) <= 60 {
-		return text
-	}
-	cut := cutText(text, 60)
-	if i := strings.LastIndexByte(cut, ' '); i > 20 {
-		cut = cut[:i]
-	}
-	return cut + " …"
+	return !info.IsDir() && (info.Size() > 0 || !info.Mode().IsRegular())
 }

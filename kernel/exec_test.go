@@ -90,6 +90,9 @@ func TestApprovalShowsTheWholeCommandAndWhatIsKnownOfIt(t *testing.T) {
 	k := open(t)
 	h := k.Agent("guarded")
 	where := filepath.Base(k.Folder)
+	for name, text := range map[string]string{"there.txt": "kept", "tidy.sh": "for f in *.tmp; do\n  rm \"$f\"\ndone\n", "tidy.py": "import shutil\nshutil.move('a', 'b')\n"} {
+		write(t, filepath.Join(k.Folder, name), text)
+	}
 	for _, c := range []struct {
 		in                  kernel.ShellArgs
 		title, ko           string
@@ -98,7 +101,13 @@ func TestApprovalShowsTheWholeCommandAndWhatIsKnownOfIt(t *testing.T) {
 		{kernel.ShellArgs{Command: "rm old.txt", Reason: "it is old"}, "Deletes files in " + where, where + "에서 파일을 삭제합니다", false, false, true},
 		{kernel.ShellArgs{Command: "git push origin main"}, "Reaches the network: git push origin main", "네트워크를 사용합니다: git push origin main", true, false, true},
 		{kernel.ShellArgs{Command: "rm *.txt"}, "Deletes files in " + where, where + "에서 파일을 삭제합니다", false, true, false},
-		{kernel.ShellArgs{Command: "rm a\nrm b\nrm c"}, "Runs a script of 3 lines", "3줄짜리 스크립트를 실행합니다", false, false, false},
+		{kernel.ShellArgs{Command: "rm a\nrm b\nrm c"}, "Deletes files in " + where, where + "에서 파일을 삭제합니다", false, false, false},
+		{kernel.ShellArgs{Command: "mkdir -p receipts && mv *.pdf receipts"}, "Moves files in " + where, where + "에서 파일을 옮깁니다", false, true, false},
+		{kernel.ShellArgs{Command: "date > there.txt"}, "Overwrites files in " + where, where + "에서 파일을 덮어씁니다", false, false, true},
+		{kernel.ShellArgs{Command: "bash tidy.sh"}, "Deletes files in " + where, where + "에서 파일을 삭제합니다", false, false, true},
+		{kernel.ShellArgs{Command: "python3 ./tidy.py"}, "Moves files in " + where, where + "에서 파일을 옮깁니다", false, false, true},
+		{kernel.ShellArgs{Command: "mkdir x && cp tidy.sh x"}, "Writes files in " + where + ": mkdir x", where + "에서 파일을 씁니다: mkdir x", false, false, true},
+		{kernel.ShellArgs{Command: "date > new.txt"}, "Writes files in " + where + ": date > new.txt", where + "에서 파일을 씁니다: date > new.txt", false, false, true},
 		{kernel.ShellArgs{Command: "make all", Network: true}, "Reaches the network: make all", "네트워크를 사용합니다: make all", true, false, true},
 		{kernel.ShellArgs{Command: "rm " + strings.Repeat("a", 300)}, "Deletes files in " + where, where + "에서 파일을 삭제합니다", false, false, false},
 	} {

@@ -73,6 +73,8 @@ type Verdict struct {
 	Trees    []string `json:"-"` // where it does: absolute folders, or secret files among others
 
 	Repositories []string `json:"-"` // the folders in which git looks
+
+	heads []headline // the effects that [Verdict.Headline] chooses from, one of each kind
 }
 
 // Hidden reports whether the line leaves something to the shell that its
@@ -248,6 +250,7 @@ func (w *cmdWalker) note(tier Tier, effect Effect, why cmdReason, part string) {
 		w.v.Reason, w.v.ReasonKO = why.en, why.ko
 	}
 	w.v.Tier = max(w.v.Tier, tier)
+	w.head(headOf(effect, why), why, part)
 }
 
 // changes is note for a part that does more than look.

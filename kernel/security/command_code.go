@@ -296,6 +296,7 @@ func (w *cmdWalker) interpreter(name string, args []cmdWord) bool {
 	if hasFlag(args, "i", "in-place") && (kind == "sed" || kind == "gsed" || kind == "perl" || kind == "ruby" || kind == "awk" || kind == "gawk") ||
 		why == cmdOpensEditor && kind != "less" && kind != "more" && kind != "man" {
 		for _, op := range ops {
+			w.head(headEdits, cmdWritesFile, w.part)
 			if namesFile(op.text) && !strings.ContainsAny(op.text, " ;\n") {
 				w.writes(op)
 			}
@@ -326,6 +327,7 @@ func (w *cmdWalker) code(text string) {
 	if len(text) > maxParsed {
 		text = text[:maxParsed]
 	}
+	w.headsInCode(text)
 	switch {
 	case codeDeletesTree().MatchString(text):
 		w.v.Deletes = true

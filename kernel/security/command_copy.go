@@ -37,6 +37,7 @@ func (w *cmdWalker) containers(args []cmdWord, text string) bool {
 
 // copies judges programs that put files somewhere.
 func (w *cmdWalker) copies(name string, args []cmdWord) bool {
+	w.headCopies(name, args)
 	ops := operands(args)
 	target := len(ops) - 1
 	if hasFlag(args, "t", "target-directory") && name != "rsync" && name != "tee" {

@@ -202,6 +202,7 @@ func (w *cmdWalker) copiesRaw(args []cmdWord) {
 		a.text = value
 		switch key {
 		case "of":
+			w.overwrites(a)
 			w.writes(a)
 		case "if":
 			w.mentions([]cmdWord{a})

@@ -1,6 +1,7 @@
 package security
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -119,7 +120,9 @@ func (w *cmdWalker) otherProgram(name string, args []cmdWord) {
 		}
 	}
 	w.handsOver(args)
+	w.headOther(name, args)
 	if !ok { // it may start what its words name
+		w.headWords(args)
 		for i, a := range args {
 			if i < 12 && (a.text == "rm" || a.text == "dd" || cmdShells[a.text]) && i+1 < len(args) {
 				w.probeWords(args[i:])
@@ -251,7 +254,9 @@ func (w *cmdWalker) remoteShell(args []cmdWord) {
 		default:
 			w.address(t)
 			if i+1 < len(args) {
+				heads := slices.Clip(w.v.heads)
 				w.probe(joinWords(args[i+1:]))
+				w.v.heads = heads // what it does happens on the other machine
 			}
 			return
 		}
@@ -276,6 +281,7 @@ func (w *cmdWalker) archives(args []cmdWord) {
 			w.startsIn(next)
 		}
 		if strings.HasPrefix(t, "--remove-files") {
+			w.head(headDeletes, cmdDeletes, w.part)
 			w.v.Deletes = true
 		}
 	}

@@ -184,6 +184,7 @@ func (w *cmdWalker) writes(word cmdWord) {
 func (w *cmdWalker) touches(word cmdWord, why cmdReason) {
 	v, ok := w.look(word)
 	if !ok {
+		w.headUnresolved(why)
 		w.changes(TierAsk, EffectUnknown, why)
 		return
 	}
@@ -206,6 +207,7 @@ func (w *cmdWalker) touches(word cmdWord, why cmdReason) {
 	case v.Write == TierRefuse:
 		w.changes(TierRefuse, EffectOutside, cmdReason{7, v.Reason, v.ReasonKO})
 	case !v.Inside:
+		w.headBeyond(why)
 		w.changes(TierAsk, EffectOutside, cmdUsesOutside)
 	default:
 		w.changes(TierAsk, EffectExecute, why)

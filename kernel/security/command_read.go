@@ -133,6 +133,8 @@ func (w *cmdWalker) readOnly(name string, args []cmdWord) bool {
 		harmless = false
 	}
 	if !harmless {
+		w.headWords(args)
+		w.headOther(name, args)
 		w.changes(TierAsk, EffectExecute, cmdUnknownOption)
 		w.mentions(args)
 	}

@@ -39,6 +39,9 @@ func (w *cmdWalker) redirect(r *syntax.Redirect) {
 			w.writes(target)
 		}
 	default:
+		if r.Op != syntax.AppOut && r.Op != syntax.AppAll {
+			w.overwrites(target)
+		}
 		if !w.connection(target.text) {
 			w.writes(target)
 		}

@@ -68,6 +68,7 @@ func (w *cmdWalker) windowsLine(line string) {
 	for _, m := range windowsWords().FindAllStringSubmatch(line, 50) {
 		w.addProgram(m[1])
 	}
+	w.headsInWindows(line)
 	w.v.HasExpansion = strings.ContainsAny(line, "$%`")
 	for _, d := range windowsDangers {
 		if d.pattern().MatchString(line) {

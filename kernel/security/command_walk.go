@@ -95,6 +95,7 @@ func (w *cmdWalker) fork() *cmdWalker {
 
 func (w *cmdWalker) adopt(p *cmdWalker) {
 	w.steps = p.steps
+	w.headsOf(p)
 	if p.v.Tier < TierRefuse {
 		return
 	}
