@@ -207,11 +207,37 @@ func (k *Kernel) onboarded(ctx context.Context) error {
 // is.
 func (a *InfraAPI) ReportFocus(ctx context.Context, focused bool) error {
 	_, err := guard(ctx, a.caller, action{call: "infra.reportFocus", resource: "window"}, func(context.Context) (struct{}, error) {
-		a.k.focused.Store(focused)
+		a.k.front.set(a.caller, focused)
 		return struct{}{}, nil
 	})
 	return err
 }
 
 // Focused reports whether a window said that it is in front.
-func (k *Kernel) Focused() bool { return k.focused.Load() }
+func (k *Kernel) Focused() bool { return k.front.any() }
+
+// front holds the clients that are in front, each for itself: one that says
+// late that it is not takes nothing from the one that came after it.
+type front struct {
+	mu      sync.Mutex
+	clients map[*caller]bool
+}
+
+func (f *front) set(client *caller, focused bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !focused {
+		delete(f.clients, client)
+		return
+	}
+	if f.clients == nil {
+		f.clients = map[*caller]bool{}
+	}
+	f.clients[client] = true
+}
+
+func (f *front) any() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.clients) > 0
+}

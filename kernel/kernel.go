@@ -132,7 +132,7 @@ type Kernel struct {
 	background context.Context // ends at Close; for work that a call began and that outlives it
 	cancel     context.CancelFunc
 	running    atomic.Bool
-	focused    atomic.Bool
+	front      front
 	auditOK    atomic.Bool  // what the last verification found
 	recorded   func() error // waits until the start is in the audit chain
 	checked    checked      // and when, and how far it came

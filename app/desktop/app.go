@@ -76,7 +76,7 @@ func newApp(home string, d Deps, log *slog.Logger) *app {
 	a.hotkey = newHotkey(a.quickPrompt, a.hotkeyChanged)
 	a.window = &Window{
 		ctx: func() context.Context { return a.wctx }, painted: func() { a.paint.Do(func() { close(a.painted) }) },
-		quick: a.openQuick, hotkey: a.hotkey.view,
+		quick: a.openQuick, hotkey: a.hotkey.view, dialog: a.kernel.dialog,
 	}
 	a.kernel.note = notify.Config{Open: a.openSession, Korean: a.korean, Log: log}
 	return a

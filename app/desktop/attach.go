@@ -66,7 +66,7 @@ func (a *attachment) current() (*remote.Handle, <-chan struct{}) {
 func (a *attachment) set(h *remote.Handle) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.handle, a.why = h, nil
+	a.handle, a.why = withFocus(h), nil
 	close(a.change)
 	a.change = make(chan struct{})
 }

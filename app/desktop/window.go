@@ -27,6 +27,7 @@ type Window struct {
 	painted func()
 	quick   func() error
 	hotkey  func() Hotkey
+	dialog  func(context.Context) (closed func()) // a dialog is open
 }
 
 // Painted takes []. The page has drawn something.
@@ -57,6 +58,7 @@ func (w *Window) PickFolder(args string) (answer string, err error) {
 	if err != nil {
 		return "", err
 	}
+	defer w.dialog(w.ctx())()
 	dir, err := wails.OpenDirectoryDialog(w.ctx(), wails.OpenDialogOptions{Title: title, CanCreateDirectories: true})
 	if err != nil {
 		return "", err
@@ -73,6 +75,7 @@ func (w *Window) SaveFile(args string) (answer string, err error) {
 	if err != nil {
 		return "", err
 	}
+	defer w.dialog(w.ctx())()
 	path, err := wails.SaveFileDialog(w.ctx(), wails.SaveDialogOptions{Title: title, DefaultFilename: name, CanCreateDirectories: true})
 	if err != nil {
 		return "", err
@@ -89,6 +92,7 @@ func (w *Window) PickFiles(args string) (answer string, err error) {
 	if err != nil {
 		return "", err
 	}
+	defer w.dialog(w.ctx())()
 	files, err := wails.OpenMultipleFilesDialog(w.ctx(), wails.OpenDialogOptions{Title: title})
 	if err != nil || files == nil {
 		return "[]", err

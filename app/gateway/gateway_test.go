@@ -305,10 +305,11 @@ type fake struct {
 	via     atomic.Value
 	waiting chan string
 	ended   chan error
+	front   chan bool // what pages say of their windows
 }
 
 func newFake() *fake {
-	return &fake{bus: event.NewBus(nil), waiting: make(chan string, 512), ended: make(chan error, 512)}
+	return &fake{bus: event.NewBus(nil), waiting: make(chan string, 512), ended: make(chan error, 512), front: make(chan bool, 8)}
 }
 
 func (f *fake) handle(via string) *remote.Handle {
@@ -350,6 +351,11 @@ func (a fakeAgents) Wait(ctx context.Context, id string) (kernel.RunResult, erro
 type fakeInfra struct {
 	remote.InfraAPI
 	f *fake
+}
+
+func (i fakeInfra) ReportFocus(_ context.Context, focused bool) error {
+	i.f.front <- focused
+	return nil
 }
 
 func (i fakeInfra) Events(ctx context.Context, from uint64) (<-chan kernel.Event, error) {

@@ -77,6 +77,7 @@ type page struct {
 	mu     sync.Mutex
 	open   map[uint64]context.CancelFunc // until the answer is known
 	events context.CancelFunc            // of the events that are followed, or nil
+	front  remote.Front
 }
 
 type request struct {
@@ -91,6 +92,7 @@ type request struct {
 // reads would cut the line without a word.
 func (p *page) run(ctx context.Context) {
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer func() { _ = p.front.Leave(ctx, p.h) }() // it fails only with the kernel
 	defer p.calls.Wait()
 	defer cancel()
 	p.calls.Go(func() { p.ping(own) })
@@ -189,6 +191,7 @@ func (p *page) take(ctx context.Context, r request) {
 
 // answer makes a call and returns the message that ends it.
 func (p *page) answer(ctx context.Context, r request) []byte {
+	p.front.Saw(r.Method)
 	v, err := remote.Dispatch(ctx, p.h, r.Method, r.Args)
 	var raw []byte
 	if err == nil {

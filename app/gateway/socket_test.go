@@ -314,3 +314,18 @@ func mustJSON(t *testing.T, v any) []byte {
 	}
 	return b
 }
+
+func TestPageThatIsGoneIsNotInFront(t *testing.T) {
+	t.Parallel()
+	s := setup(t, page)
+	silent, b := s.letIn(), s.letIn()
+	silent.conn.CloseNow() // it said nothing, so nothing is said for it
+	b.send(`{"id":1,"method":"infra.reportFocus","args":[true]}`)
+	if m := b.next(); m.ID != 1 || m.Error != nil {
+		t.Fatalf("got %+v", m)
+	}
+	b.conn.CloseNow()
+	if first, second := <-s.fake.front, <-s.fake.front; !first || second {
+		t.Errorf("got %v, then %v; want in front, and not any more", first, second)
+	}
+}

@@ -84,3 +84,23 @@ func TestRealKernelAnswersTheSameOverItsSocket(t *testing.T) {
 }
 
 func quoted(s string) string { return fmt.Sprintf("%q", s) }
+
+func TestClientThatIsGoneIsNotInFront(t *testing.T) {
+	t.Parallel()
+	k := kerneltest.Open(t, kerneltest.Uncontained())
+	s := serve(t, k.Home, func(remote.Peer) (*remote.Handle, error) { return remote.Local(k.Person()), nil })
+	t.Cleanup(s.stop) // before the kernel closes
+	window, quick := dial(t, k.Home), dial(t, k.Home)
+	for _, c := range []*remote.Client{window, quick} {
+		if err := c.Handle().Infra.ReportFocus(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := quick.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := window.Handle().Infra.ReportFocus(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	k.Until("nobody is in front", func() bool { return !k.Focused() })
+}

@@ -82,6 +82,7 @@ func (s *server) serve(ctx context.Context, conn net.Conn) {
 	}
 	c := &connection{w: w, h: h, log: s.log, slots: make(chan struct{}, 2*maxCalls), open: map[uint64]*openCall{}}
 	callCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer c.leave(ctx)
 	defer c.calls.Wait()
 	defer cancel()
 	c.read(callCtx)
@@ -128,8 +129,9 @@ type connection struct {
 	calls sync.WaitGroup
 	slots chan struct{} // one for each call until its answer is out
 
-	mu   sync.Mutex
-	open map[uint64]*openCall // until the answer is known
+	mu    sync.Mutex
+	open  map[uint64]*openCall // until the answer is known
+	front Front
 }
 
 type openCall struct {
@@ -154,6 +156,13 @@ func (c *connection) read(ctx context.Context) {
 			continue
 		}
 		c.take(ctx, r)
+	}
+}
+
+// leave takes back what the peer said of its window, which goes with it.
+func (c *connection) leave(ctx context.Context) {
+	if err := c.front.Leave(ctx, c.h); err != nil {
+		c.log.DebugContext(ctx, "The focus of a peer that went was not taken back", "err", err)
 	}
 }
 
@@ -219,6 +228,7 @@ func (c *connection) answer(ctx context.Context, r request, call *openCall) repl
 	if call.credit != nil {
 		return c.stream(ctx, r, call)
 	}
+	c.front.Saw(r.Method)
 	v, err := Dispatch(ctx, c.h, r.Method, r.Args)
 	if err != nil {
 		return c.problem(ctx, r.ID, err)
