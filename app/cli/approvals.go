@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -35,11 +36,7 @@ func (c *console) approvalsList() *cobra.Command {
 			}
 			head := []string{"ID", c.t("STATE", "상태"), c.t("AGE", "경과"), c.t("AGENT", "에이전트"), c.t("REQUEST", "요청")}
 			return list(c, items, c.t("Nothing waits for you.", "대기 중인 요청이 없습니다."), head, func(a kernel.Approval) []string {
-				what := c.title(a)
-				if a.Request.Command != "" {
-					what += ": " + a.Request.Command
-				}
-				return []string{tail(a.ID), c.decision(a.State), ago(a.CreatedAt), short(a.Request.Agent, 24), what}
+				return []string{tail(a.ID), c.decision(a.State), ago(a.CreatedAt), short(a.Request.Agent, 24), c.named(a)}
 			})
 		},
 	}
@@ -51,8 +48,8 @@ func (c *console) approvalsApprove() *cobra.Command {
 	var scope, comment, grant string
 	cmd := &cobra.Command{
 		Use: "approve ID", Short: c.t("Say yes to a request", "요청을 승인합니다"), Args: c.args(1, 1),
-		Long: c.t("Says yes to a request, shown whole. The id may be its beginning or end, of at least 4 characters.",
-			"요청 전체를 보여 주고 승인합니다. ID는 앞이나 뒤 4자 이상이면 됩니다."),
+		Long: c.t("Says yes to a request, shown whole, and does not wait for the run. The id may be the one that lists show, or at least 4\ncharacters of its beginning or end.",
+			"요청 전체를 보여 주고 승인합니다. 실행이 끝나기를 기다리지 않습니다. ID는 목록에 보이는 것, 또는 앞이나 뒤 4자 이상이면 됩니다."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if grant != "" {
 				if _, err := c.grantLength(grant); err != nil {
@@ -128,7 +125,7 @@ func (c *console) decide(ctx context.Context, name string, say func(*link, kerne
 	if c.json {
 		return c.writeJSON(a)
 	}
-	c.printf("%s: %s", tail(a.ID), c.decision(a.State))
+	c.printf("%s: %s: %s", tail(a.ID), c.decision(a.State), c.named(a))
 	switch {
 	case a.State == "canceled":
 		c.note("%s", c.t("The same call asks again from now on; what has run stays.", "같은 호출도 이제부터 다시 묻습니다. 이미 실행한 것은 그대로입니다."))
@@ -139,6 +136,15 @@ func (c *console) decide(ctx context.Context, name string, say func(*link, kerne
 		c.note("%s", c.t("The run goes on.", "실행이 이어집니다."))
 	}
 	return nil
+}
+
+// named is a request in a line: what it would do at worst, and its command.
+func (c *console) named(a kernel.Approval) string {
+	what := c.title(a)
+	if command := oneLine(a.Request.Command); command != "" && !strings.HasSuffix(what, command) {
+		what += ": " + command
+	}
+	return what
 }
 
 // findApproval finds the request that name means: an id, or a part of one.

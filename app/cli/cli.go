@@ -32,6 +32,7 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -77,6 +78,7 @@ type streams struct {
 	getenv   func(string) string
 	getwd    func() (string, error)
 	terminal func(stream any) bool // whether a stream of this struct is one
+	after    func(time.Duration) <-chan time.Time
 }
 
 func system() streams {
@@ -86,6 +88,7 @@ func system() streams {
 			f, ok := s.(*os.File)
 			return ok && isTerminal(f)
 		},
+		after: time.After,
 	}
 }
 

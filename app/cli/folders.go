@@ -116,6 +116,8 @@ func (c *console) meet(ctx context.Context, l *link, folder string, trust, canAs
 func (c *console) askTrust(f kernel.Folder) string {
 	what := c.t("Do you trust the files in %s? Agents then follow its AGENTS.md or CLAUDE.md as if you had written it.", "%s에 있는 파일을 신뢰하시겠습니까? 그러면 에이전트가 AGENTS.md나 CLAUDE.md를 직접 쓴 지시처럼 따릅니다.")
 	fmt.Fprintf(c.err, what+" [y/N] ", safe(f.Display))
+	<-c.after(still)
+	c.forget()
 	line, _ := bufio.NewReader(c.in).ReadString('\n') // an end without a line is no
 	if yes(line) {
 		return kernel.FolderTrusted

@@ -139,6 +139,7 @@ type typing struct {
 	stdin    io.Reader
 	terminal bool // the person sits at it
 	out, err io.Writer
+	after    func(time.Duration) <-chan time.Time // default: at once
 }
 
 func (d *desk) do(args ...string) result {
@@ -161,6 +162,10 @@ func (d *desk) with(how typing, args ...string) result {
 		in: how.stdin, out: tee(&out, how.out), err: tee(&errs, how.err),
 		getenv: func(name string) string { return d.env[name] }, getwd: func() (string, error) { return d.dir, nil },
 		terminal: func(any) bool { return how.terminal },
+		after:    how.after,
+	}
+	if s.after == nil { // who reads fast
+		s.after = func(time.Duration) <-chan time.Time { return time.After(0) }
 	}
 	code := execute(how.ctx, args, d.deps, s)
 	return result{code, out.String(), errs.String()}

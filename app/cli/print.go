@@ -212,7 +212,7 @@ func find[T any](c *console, what, name string, items []T, id func(T) string) (T
 		if id(item) == name {
 			return item, nil
 		}
-		if len(name) >= 4 && (strings.HasPrefix(id(item), name) || strings.HasSuffix(id(item), name)) {
+		if len(name) >= 4 && (strings.HasPrefix(id(item), name) || strings.HasPrefix(tail(id(item)), name) || strings.HasSuffix(id(item), name)) {
 			found = append(found, item)
 		}
 	}

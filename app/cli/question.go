@@ -4,22 +4,36 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"oxios/kernel"
 	"oxios/kernel/sys"
 )
 
 // question is what a run asks the person at this terminal, one request after
-// the other. Only what is typed after a request was shown answers it, and
+// the other. Only what is typed after a request could be read answers it, and
 // nothing typed is no.
 type question struct {
-	seen  map[string]bool
-	queue []kernel.Approval // the first one is being asked
-	lines chan string       // what the person types; nil before the first question
-	given []string          // what was answered so far to the questions of the first one
+	seen   map[string]bool
+	queue  []kernel.Approval // the first one is being asked
+	lines  chan typed        // what the person types; nil before the first question
+	given  []string          // what was answered so far to the questions of the first one
+	opens  <-chan time.Time  // when the first one can be answered; nil when it can, or there is none
+	opened time.Time         // when it could
+}
+
+// still is how long a request stands on the screen before it can be answered:
+// what is typed earlier was not an answer to it.
+const still = 800 * time.Millisecond
+
+// typed is a line, and when it came from the terminal.
+type typed struct {
+	text string
+	at   time.Time
 }
 
 // first reports whether the request has not come up before.
@@ -44,12 +58,20 @@ func (w *watcher) enqueue(a kernel.Approval) error {
 }
 
 func (w *watcher) ask() {
-	a := w.queue[0]
-	w.card(a)
-	if f, ok := w.in.(*os.File); ok {
-		forget(f)
-	}
+	w.card(w.queue[0])
 	w.listen()
+	w.opens = w.after(still)
+}
+
+// open lets the first request be answered, by nothing that was typed so far.
+func (w *watcher) open() {
+	w.opens = nil
+	if len(w.queue) == 0 {
+		return
+	}
+	a := w.queue[0]
+	w.forget()
+	w.opened = time.Now()
 	if len(a.Request.Questions) > 0 {
 		w.given = nil
 		w.askNext()
@@ -65,30 +87,54 @@ func (w *watcher) listen() {
 	if w.lines != nil {
 		return
 	}
-	lines := make(chan string)
+	lines := make(chan typed)
 	w.lines = lines
+	from := &clocked{in: w.in}
 	go func() {
 		defer close(lines)
-		for in := bufio.NewScanner(w.in); in.Scan(); {
-			lines <- in.Text()
+		for in := bufio.NewScanner(from); in.Scan(); {
+			lines <- typed{in.Text(), from.at}
 		}
 	}()
 }
 
+// clocked notes when it was last given something. A line that comes with an
+// earlier one has the time of both.
+type clocked struct {
+	in io.Reader
+	at time.Time
+}
+
+func (c *clocked) Read(b []byte) (int, error) {
+	n, err := c.in.Read(b)
+	c.at = time.Now()
+	return n, err
+}
+
+// forget drops what was typed on the terminal and not read, an unfinished line
+// too.
+func (c *console) forget() {
+	if f, ok := c.in.(*os.File); ok && c.terminal(c.in) {
+		forget(f)
+	}
+}
+
 // answer takes a typed line up. When the terminal has ended, the question is
 // left to somebody else.
-func (w *watcher) answer(ctx context.Context, line string, ok bool) error {
+func (w *watcher) answer(ctx context.Context, in typed, ok bool) error {
 	if !ok {
-		w.lines, w.canAsk = nil, false
-		w.leaving = w.leaving || len(w.queue) > 0
-		w.queue = nil
+		left := w.queue
+		w.lines, w.opens, w.queue, w.canAsk = nil, nil, nil, false
 		fmt.Fprintln(w.err)
+		for _, a := range left {
+			w.elsewhere(a)
+		}
 		return nil
 	}
-	if len(w.queue) == 0 {
-		return nil // typed while nothing was asked: no answer to anything
+	if len(w.queue) == 0 || w.opens != nil || in.at.Before(w.opened) {
+		return nil // typed while nothing could be answered: no answer to anything
 	}
-	a := w.queue[0]
+	a, line := w.queue[0], in.text
 	if len(a.Request.Questions) > 0 {
 		return w.answerNext(ctx, strings.TrimSpace(line))
 	}
@@ -125,6 +171,9 @@ func (w *watcher) decided(a kernel.Approval) error {
 func (w *watcher) drop(id string) {
 	asked := len(w.queue) > 0 && w.queue[0].ID == id
 	w.queue = slices.DeleteFunc(w.queue, func(a kernel.Approval) bool { return a.ID == id })
+	if asked {
+		w.opens = nil
+	}
 	if asked && len(w.queue) > 0 {
 		w.ask()
 	}

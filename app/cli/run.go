@@ -211,7 +211,7 @@ func (c *console) say(ctx context.Context, args []string, f runFlags) error {
 	}
 	w := &watcher{
 		console: c, link: l, sent: sent, alone: alone, noWait: f.noWait,
-		canAsk:   alone && !f.noWait && canAsk,
+		canAsk:   !f.noWait && canAsk,
 		progress: progress{console: c, stream: !c.json && c.terminal(c.out)},
 	}
 	err = w.follow(ctx, follow, events, f.timeout)

@@ -60,6 +60,8 @@ func (w *watcher) follow(ctx, keep context.Context, events <-chan kernel.Event, 
 			if err := w.see(keep, e); err != nil {
 				return err
 			}
+		case <-w.opens:
+			w.open()
 		case line, ok := <-w.lines:
 			if err := w.answer(keep, line, ok); err != nil {
 				return err
@@ -215,16 +217,20 @@ func (w *watcher) approval(a kernel.Approval) error {
 		return w.enqueue(a)
 	}
 	w.note("? %s", fmt.Sprintf(w.t("waits for you: %s", "승인을 기다립니다: %s"), w.title(a)))
-	if !w.alone && !w.noWait {
-		if len(a.Request.Questions) > 0 {
-			w.note("  %s", fmt.Sprintf(w.t("Answer in the window, or with `oxios answer %s`.", "창에서 답하거나 `oxios answer %s`를 실행하세요."), tail(a.Request.RunID)))
-			return nil
-		}
-		w.note("  %s", fmt.Sprintf(w.t("Decide in the window, or with `oxios approvals approve %s`.", "창에서 결정하거나 `oxios approvals approve %s`를 실행하세요."), tail(a.ID)))
-		return nil
-	}
-	w.leaving = true
+	w.elsewhere(a)
 	return nil
+}
+
+// elsewhere leaves a request to somebody who is not at this terminal.
+func (w *watcher) elsewhere(a kernel.Approval) {
+	switch {
+	case w.alone || w.noWait:
+		w.leaving = true
+	case len(a.Request.Questions) > 0:
+		w.note("  %s", fmt.Sprintf(w.t("Answer in the window, or with `oxios answer %s`.", "창에서 답하거나 `oxios answer %s`를 실행하세요."), tail(a.Request.RunID)))
+	default:
+		w.note("  %s", fmt.Sprintf(w.t("Decide in the window, or with `oxios approvals approve %s`.", "창에서 결정하거나 `oxios approvals approve %s`를 실행하세요."), tail(a.ID)))
+	}
 }
 
 // leave ends the command while an approval waits, once no other step of the run
