@@ -10,7 +10,7 @@ import (
 
 // approve waits until a person has decided about a. The request is durable:
 // it outlives this process, and so does the decision.
-func (c *caller) approve(ctx context.Context, row Syscall, a action) (security.Approval, error) {
+func (c *caller) approve(ctx context.Context, row Syscall, a action, more *again) (security.Approval, error) {
 	req := c.request(row, a)
 	step := store.StepFrom(ctx)
 	if step != nil {
@@ -22,9 +22,20 @@ func (c *caller) approve(ctx context.Context, row Syscall, a action) (security.A
 	if err != nil {
 		return security.Approval{}, c.unrecorded(ctx, err)
 	}
-	if ok {
+	if ok && more == nil {
 		defer c.k.tries.offer(old.ID, a.command)()
 		return c.answered(ctx, a, old)
+	}
+	if more == nil {
+		if more, err = c.anew(ctx, a, req); err != nil {
+			return security.Approval{}, c.unrecorded(ctx, err)
+		}
+	}
+	if more != nil {
+		req.Again, req.AgainKO, req.Simple = more.why.EN, more.why.In(true), false
+		if more.diff != "" {
+			req.Diff = more.diff
+		}
 	}
 	if err := c.introduce(ctx, &req); err != nil {
 		return security.Approval{}, c.unrecorded(ctx, err)
@@ -34,6 +45,11 @@ func (c *caller) approve(ctx context.Context, row Syscall, a action) (security.A
 	defer c.k.tries.offer(req.ID, a.command)() // whoever sees the request may try it at once
 	create := func(tx *store.Tx) error {
 		var err error
+		if more != nil && more.old.ID != "" {
+			if err := c.k.approvals.Supersede(tx, more.old.ID); err != nil {
+				return err
+			}
+		}
 		if made, err = c.k.approvals.Create(tx, req); err != nil || c.scope.runID == "" {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"oxios/kernel/sandbox"
 	"oxios/kernel/security"
 	"oxios/kernel/sys"
+	"oxios/kernel/undo"
 )
 
 // ShellArgs is a command line for the shell. It runs without a terminal and
@@ -60,7 +61,7 @@ type ExecResult struct {
 // that asks for a person, they see the whole line.
 func (a *ExecAPI) Shell(ctx context.Context, in ShellArgs) (ExecResult, error) {
 	c := &command{
-		caller: a.caller, line: in.Command, timeoutS: in.TimeoutS, background: in.Background, wantsNet: in.Network, claim: in.Reason,
+		caller: a.caller, stood: &basis{}, line: in.Command, timeoutS: in.TimeoutS, background: in.Background, wantsNet: in.Network, claim: in.Reason,
 	}
 	c.prepare(in.Cwd)
 	shell := "bash"
@@ -80,7 +81,7 @@ func (a *ExecAPI) Shell(ctx context.Context, in ShellArgs) (ExecResult, error) {
 // is expanded.
 func (a *ExecAPI) Structured(ctx context.Context, in StructuredArgs) (ExecResult, error) {
 	c := &command{
-		caller: a.caller, structured: true, argv: append([]string{in.Binary}, in.Args...), timeoutS: in.TimeoutS, background: in.Background, wantsNet: in.Network, claim: in.Reason,
+		caller: a.caller, stood: &basis{}, structured: true, argv: append([]string{in.Binary}, in.Args...), timeoutS: in.TimeoutS, background: in.Background, wantsNet: in.Network, claim: in.Reason,
 	}
 	c.line = quoteArgv(c.argv)
 	c.prepare(in.Cwd)
@@ -120,11 +121,13 @@ type command struct {
 	claim      string
 
 	verdict    security.Verdict
-	executable string            // the file that its first program is
-	scripts    map[string]string // the files that it runs, and the hashes of what is in them
-	deletion   *deletion         // what goes with the folders that it deletes
-	err        error             // why it cannot be run; told once it is let through
+	executable string      // the file that its first program is
+	stood      *basis      // what it stands on, as it was when it was judged or last asked about
+	asked0     *undo.Index // its folder when it was asked about, where another command was at work there
+	deletion   *deletion   // what goes with the folders that it deletes
+	err        error       // why it cannot be run; told once it is let through
 
+	made  []madeNew          // for it, outside the folder
 	meta  map[string]any     // of its audit records
 	proxy *security.NetProxy // its way to the network, nil below isolation 3
 }
@@ -175,7 +178,7 @@ func (c *command) judge(v security.Verdict) {
 	if len(v.Programs) > 0 {
 		c.executable = findProgram(v.Programs[0], append(v.Paths, c.argv[0]), c.dir, c.env)
 	}
-	c.scripts = c.hashScripts()
+	c.stood.set(c.stands())
 	c.weighDeletion()
 }
 
@@ -217,39 +220,6 @@ func envValue(env []string, name string) string {
 	return ""
 }
 
-// scriptEnds are the endings of files that something runs.
-var scriptEnds = []string{".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".lua", ".mk", ".ps1", "makefile", "justfile"}
-
-// named is the absolute path that a word of the command means.
-func (c *command) named(word string) string {
-	path := expandHome(word)
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(c.dir, path)
-	}
-	return path
-}
-
-// hashScripts binds a command to what is in the files that it names and would
-// run: one that was edited is another command.
-func (c *command) hashScripts() map[string]string {
-	out := map[string]string{}
-	for _, word := range c.verdict.Paths {
-		path := c.named(word)
-		info, err := os.Stat(path)
-		if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
-			continue
-		}
-		low := strings.ToLower(path)
-		if info.Mode().Perm()&0o111 == 0 && !slices.ContainsFunc(scriptEnds, func(end string) bool { return strings.HasSuffix(low, end) }) {
-			continue
-		}
-		if raw, err := os.ReadFile(path); err == nil {
-			out[path] = contentHash(raw)
-		}
-	}
-	return out
-}
-
 // run runs a command that the guard let through.
 func (c *command) run(ctx context.Context) (ExecResult, error) {
 	if c.err != nil {
@@ -258,11 +228,20 @@ func (c *command) run(ctx context.Context) (ExecResult, error) {
 	if out, done, err := c.tried(ctx); done || err != nil {
 		return out, err
 	}
-	if err := c.sameScripts(); err != nil {
+	if err := c.movedNow(); err != nil && approved(ctx) {
 		return ExecResult{}, err
 	}
 	spec := c.spec(ctx)
 	k := c.caller.k
+	if approved(ctx) {
+		if err := c.makeNew(&spec); err != nil {
+			c.tidy()
+			return ExecResult{}, err
+		}
+	}
+	if !c.background {
+		defer c.tidy()
+	}
 	if c.onCopy(ctx, spec.Level) {
 		return c.runOnCopy(ctx, spec)
 	}
@@ -277,6 +256,7 @@ func (c *command) run(ctx context.Context) (ExecResult, error) {
 		job, err := k.sandbox.Start(ctx, spec)
 		if err != nil {
 			_ = watched.done(ctx)
+			c.tidy()
 			return ExecResult{}, err
 		}
 		c.meta["isolation"] = int(spec.Level)
@@ -298,18 +278,6 @@ func (c *command) contained(ctx context.Context, spec sandbox.Spec) (sandbox.Res
 		c.meta["asked"] = asked
 	}
 	return res, err
-}
-
-// sameScripts fails when a file that the command runs was edited since it was
-// asked about.
-func (c *command) sameScripts() error {
-	for path, hash := range c.hashScripts() {
-		if c.scripts[path] != hash {
-			return sys.Errorf(sys.CodeConflict, "%s was changed while this waited. Nothing was run.", filepath.Base(path)).
-				WithHint("Look at it and ask again.")
-		}
-	}
-	return nil
 }
 
 // spec is what the sandbox is told.
@@ -335,12 +303,7 @@ func (c *command) spec(ctx context.Context) sandbox.Spec {
 		s.Hole = c.proxy.Serve
 	}
 	if allowed {
-		outside := c.outside()
-		if c.verdict.ReadOnly {
-			s.Readable = append(s.Readable, outside...)
-		} else {
-			s.Writable = append(s.Writable, outside...)
-		}
+		c.grantOutside(&s, false)
 	}
 	return c.caller.bound(s)
 }
@@ -370,24 +333,6 @@ func (c *command) programFolders() []string {
 		if real := realPath(d); filepath.IsAbs(d) && isFolder(d) && !security.Within(home, real) && !security.Within(own, real) && !security.Within(real, own) {
 			out = append(out, real)
 		}
-	}
-	return out
-}
-
-// outside returns the paths outside the folder that a person saw and approved.
-// For a file that does not exist yet it is the folder that it will be in.
-func (c *command) outside() []string {
-	var out []string
-	home := realPath(homeFolder())
-	for _, word := range c.verdict.Outside {
-		path := realPath(c.named(word))
-		if _, err := os.Stat(path); err != nil {
-			path = filepath.Dir(path)
-		}
-		if info, err := os.Stat(path); err != nil || info.IsDir() && security.Within(home, path) {
-			continue // granting the whole home for one file in it would be more than was asked
-		}
-		out = append(out, path)
 	}
 	return out
 }
@@ -436,6 +381,8 @@ func (c *command) note(res sandbox.Result, spec sandbox.Spec) string {
 		return "The network that was approved is http and https to public machines, through the proxy that http_proxy and https_proxy name. Programs that do not use it, and ssh, do not get out."
 	case res.Level.Contained() && !spec.Network && netFailure().Match(res.Output):
 		return "Commands have no network here unless the person approves it. If it needs the network, call again with network: true; the person is asked then."
+	case res.Level.Contained() && c.writesAlone() && renameFailure().Match(res.Output):
+		return "Outside the folder only the very file that was approved is open: it can be written, but not replaced by another one, nor can anything be made beside it. It is there already, empty if it is new. Write into it, or make it in the folder and ask for one cp of it."
 	case res.Level >= sys.IsolationFull && guardedFailure().Match(res.Output):
 		return "Commands are contained: they write only below " + shortenHome(c.caller.scope.folder) + ", and there no hooks and settings of a repository and no start files of a shell. Ask the person to change these."
 	case res.Level.Contained() && deniedFailure().Match(res.Output):

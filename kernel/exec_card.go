@@ -22,12 +22,7 @@ func (c *command) action(call string) action {
 	a := action{
 		call: call, resource: "command:" + sys.Shorten(c.line, 500), effect: v.Effect, tier: v.Tier, readOnly: v.ReadOnly,
 		meta: c.meta, command: c,
-		subject: struct {
-			Line, Dir, Executable string
-			Argv                  []string
-			Scripts               map[string]string
-			Background, Network   bool
-		}{c.line, c.dir, c.executable, c.argv, c.scripts, c.background, v.Network},
+		subject: c.subject(c.stood.states()),
 		card: func(r *security.Request) {
 			c.card(r)
 			kind, why := c.kind(call)
@@ -45,10 +40,21 @@ func (c *command) action(call string) action {
 			a.refusal = sys.Words{EN: a.refusal.EN + " (" + v.Part + ")", KO: a.refusal.KO + " (" + v.Part + ")"}
 		}
 		a.hint = "Do not try the same in another way. Go on without it, or tell the person what they could run themselves."
+	case c.closedWhy(&a):
 	case c.err != nil: // it will fail, so nobody needs to be asked
 		a.effect, a.tier, a.readOnly = security.EffectRead, security.TierFree, false
 	}
 	return a
+}
+
+// subject is the exact call that an approval is bound to, on what it stands.
+func (c *command) subject(files map[string]string) any {
+	return struct {
+		Line, Dir, Executable string
+		Argv                  []string
+		Files                 map[string]string
+		Background, Network   bool
+	}{c.line, c.dir, c.executable, c.argv, files, c.background, c.verdict.Network}
 }
 
 // longestSimple is how many bytes of a command a notification shows.
@@ -71,6 +77,9 @@ func (c *command) card(r *security.Request) {
 		r.Why += " (" + v.Part + ")"
 		r.WhyKO += " (" + v.Part + ")"
 	}
+	r.Project = v.Project
+	r.NoRun = len(v.Tools) > 0 && (v.Network || !r.Contained.Contained())
+	r.Basis = &security.Basis{Call: security.RequestHash(r.Call, c.subject(nil)), Files: c.stood.get()}
 	r.Try = c.noTry(c.caller.k.background) == nil
 	if !v.ReadOnly && len(v.Outside) == 0 && !v.Network {
 		w := c.undoWords(r.Contained)
@@ -88,7 +97,7 @@ func (c *command) card(r *security.Request) {
 // its line and in the scripts that it runs: "Deletes files in Downloads".
 func (c *command) title() sys.Words {
 	v := c.verdict
-	for _, path := range slices.Sorted(maps.Keys(c.scripts)) {
+	for _, path := range slices.Sorted(maps.Keys(c.stood.get())) {
 		if raw, err := os.ReadFile(path); err == nil {
 			v = v.WithScript(filepath.ToSlash(path), string(raw), c.options("bash"))
 		}

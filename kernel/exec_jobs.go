@@ -155,6 +155,7 @@ func (c *commands) add(ctx context.Context, cmd *command, j *sandbox.Job, w *wat
 		defer c.k.undos.ending.Done()
 		<-j.Done()
 		unbind()
+		cmd.tidy()
 		w.later(context.WithoutCancel(ctx))
 		cmd.recordAsked(context.WithoutCancel(ctx))
 		c.k.publish(event.JobChanged, s.by, s.view(c.k))

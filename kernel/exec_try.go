@@ -170,7 +170,7 @@ func (a *SecurityAPI) Try(ctx context.Context, approvalID string, in TryInput) (
 		if err := c.noTry(ctx); err != nil {
 			return Try{}, err
 		}
-		if err := c.sameScripts(); err != nil {
+		if err := c.movedNow(); err != nil {
 			return Try{}, err
 		}
 		run, err := a.k.run(ctx, ap.Request.RunID)
@@ -256,7 +256,7 @@ func (t *tries) on(ctx context.Context, ap security.Approval, c *command) (*stor
 	one := *c // with a proxy and notes of its own
 	one.meta = map[string]any{}
 	spec := one.spec(ctx)
-	spec.Readable = append(spec.Readable, one.outside()...)
+	one.grantOutside(&spec, true)
 	kept := &store.Try{ApprovalID: ap.ID, RunID: ap.Request.RunID, StepID: ap.Request.StepID, State: store.TryShown, At: t.k.clock.Now()}
 	copied, err := t.copyOf(&one, true)
 	if err != nil {

@@ -88,8 +88,13 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 	if weighed.decision == security.DecisionNever {
 		return none, c.turnAway(ctx, a, weighed.closed())
 	}
+	if agent {
+		if err := c.held(ctx, a.writes()); err != nil {
+			return none, c.turnAway(ctx, a, err)
+		}
+	}
 	if effect {
-		ask := c.mustAsk(a)
+		ask, plain := c.mustAsk(a), a
 		if weighed.decision == security.DecisionAsk { // no grant and no earlier yes covers what was not known then
 			ask, a = true, weighed.bind(a)
 		}
@@ -100,8 +105,9 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 			}
 		}
 		if ask && grant == "" {
-			approval, err := c.approve(ctx, row, a)
-			if err != nil {
+			approval, bound, held, err := c.ask(ctx, row, plain, weighed)
+			defer held()
+			if a = bound; err != nil {
 				return none, c.turnAway(ctx, a, err)
 			}
 			granted = &approval

@@ -111,6 +111,7 @@ type Kernel struct {
 	cmds       *commands
 	undos      *undos
 	tries      *tries
+	holds      holds
 	discards   *discards
 	housework  sync.Mutex // held while a backup, a restore or a cleaning is under way
 	unwritten  *unwritten

@@ -74,6 +74,9 @@ func (u *undos) watch(ctx context.Context, c *command) (*watched, error) {
 	if err != nil {
 		return nil, notRecorded(err)
 	}
+	u.looking.Lock()
+	u.active[w] = struct{}{}
+	u.looking.Unlock()
 	return w, nil
 }
 
@@ -175,6 +178,11 @@ func (w *watched) done(ctx context.Context) string {
 		return w.why()
 	}
 	ctx = context.WithoutCancel(ctx) // it has happened, whether or not somebody still waits
+	defer func() {
+		w.u.looking.Lock()
+		delete(w.u.active, w)
+		w.u.looking.Unlock()
+	}()
 	changed, err := w.found(ctx)
 	if err != nil {
 		w.u.k.log.WarnContext(ctx, "What a command changed could not be recorded", "run_id", w.by.scope.runID, "error", err)

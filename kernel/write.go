@@ -226,6 +226,11 @@ func (a *ExecAPI) apply(ctx context.Context, p place, plan filePlan, make newTex
 	if plan.err != nil && plan.old.hash == "" {
 		return FileEffect{}, plan.err
 	}
+	if !approved(ctx) {
+		if err := a.held(ctx, []string{p.abs}); err != nil { // it waits only since the guard looked
+			return FileEffect{}, err
+		}
+	}
 	defer a.k.commands().lockFile(p.abs)()
 	root, err := p.open()
 	if err != nil {

@@ -213,6 +213,10 @@ func (c *console) card(a kernel.Approval) {
 	if r.Spent != nil {
 		line("Cost so far:", "지금까지 비용:", c.price(*r.Spent))
 	}
+	line("Asked again:", "다시 묻는 이유:", oneLine(c.either(r.Again, r.AgainKO)))
+	if r.Project {
+		line("Code:", "코드:", c.t("Runs code of this folder", "이 폴더의 코드를 실행합니다"))
+	}
 	line("Why it asks:", "묻는 이유:", oneLine(c.either(r.Why, r.WhyKO)))
 	if r.Claim != "" {
 		line("The agent says:", "에이전트의 말:", fmt.Sprintf("%q", oneLine(r.Claim)))

@@ -73,6 +73,13 @@ type Request struct {
 	Kind     *Kind  `json:"kind,omitempty"`    // what a grant could be given for
 	NoKind   string `json:"no_kind,omitempty"` // or why none can
 	NoKindKO string `json:"no_kind_ko,omitempty"`
+
+	Project bool   `json:"project,omitempty"`  // it runs code of its folder, which is not part of what is shown
+	NoRun   bool   `json:"no_run,omitempty"`   // it cannot be approved for a whole run
+	Again   string `json:"again,omitempty"`    // why it is asked again; Diff shows what changed
+	AgainKO string `json:"again_ko,omitempty"` // the same in Korean
+
+	Basis *Basis `json:"-"` // what it stands on; nil for what is no command
 }
 
 // Question is something that an agent asks the person.
@@ -193,7 +200,7 @@ func (a *Approvals) Create(tx *store.Tx, r Request) (Approval, error) {
 	case r.Tier >= TierRefuse:
 		return Approval{}, sys.Errorf(sys.CodeRefused, "This is never allowed, and nobody can approve it.")
 	}
-	text, err := json.Marshal(r)
+	text, err := json.Marshal(storedRequest{r, r.Basis})
 	if err != nil {
 		return Approval{}, fmt.Errorf("store request: %w", err)
 	}
@@ -261,9 +268,12 @@ func (a *Approvals) scan(row interface{ Scan(...any) error }) (Approval, error) 
 	if err != nil {
 		return Approval{}, err
 	}
-	if err := json.Unmarshal([]byte(request), &ap.Request); err != nil {
+	stored := storedRequest{}
+	if err := json.Unmarshal([]byte(request), &stored); err != nil {
 		return Approval{}, fmt.Errorf("read approval %s: %w", ap.ID, err)
 	}
+	ap.Request = stored.Request
+	ap.Request.Basis = stored.Basis
 	if answers != "" {
 		if err := json.Unmarshal([]byte(answers), &ap.Answers); err != nil {
 			return Approval{}, fmt.Errorf("read the answers of approval %s: %w", ap.ID, err)

@@ -96,6 +96,9 @@ func answerable(ap Approval, d Answer) error {
 			word = ApprovalDenied
 		}
 		return sys.Errorf(sys.CodeConflict, "This request was already %s by %s.", word, ap.DecidedBy)
+	case d.Approve && d.Scope == ScopeRun && ap.Request.NoRun:
+		return sys.Errorf(sys.CodeRefused, "This runs what the folder defines, and nothing contains it or it has the network, so it cannot be approved for a whole run. Nothing was decided.").
+			WithHint("Approve it once.")
 	case d.Hash == "" && d.Approve:
 		return sys.Errorf(sys.CodeInvalid, "An approval must say which request was shown.")
 	case d.Hash != "" && d.Hash != ap.Request.Hash:

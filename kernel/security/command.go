@@ -55,6 +55,15 @@ type Verdict struct {
 	Paths    []string `json:"paths"`    // the words that name files
 	Outside  []string `json:"outside"`  // those of them outside the folder
 
+	// What it executes or reads as program text, as absolute paths, there or not.
+	Texts    []string `json:"texts,omitempty"`
+	Patterns []string `json:"patterns,omitempty"` // the same, where a word stands for several
+	Tools    []Tool   `json:"tools,omitempty"`    // that run what a project defines
+	Project  bool     `json:"project,omitempty"`  // it may run what else stands in the folder
+
+	Opens  []Opening `json:"-"`                // what it uses outside the folder
+	Writes []string  `json:"writes,omitempty"` // the files that it is known to change, as absolute paths
+
 	// What the reader of the line cannot see in it.
 	HasGlob      bool `json:"has_glob"`
 	HasExpansion bool `json:"has_expansion"` // a variable or a substitution
@@ -220,7 +229,9 @@ type cmdWalker struct {
 
 	dotGlob bool // patterns stand for names with a leading dot too
 
-	files map[string]cmdWrote // what the line itself has written, by path
+	files      map[string]cmdWrote // what the line itself has written, by path
+	copied     bool                // what is mentioned now is only read
+	namedFiles []cmdWord           // the files that the line has named so far, as absolute paths
 }
 
 func newCmdWalker(o CommandOptions) *cmdWalker {

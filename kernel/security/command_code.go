@@ -297,6 +297,7 @@ func (w *cmdWalker) interpreter(name string, args []cmdWord) bool {
 		why == cmdOpensEditor && kind != "less" && kind != "more" && kind != "man" {
 		for _, op := range ops {
 			w.head(headEdits, cmdWritesFile, w.part)
+			w.changesFile(op)
 			if namesFile(op.text) && !strings.ContainsAny(op.text, " ;\n") {
 				w.writes(op)
 			}

@@ -53,6 +53,7 @@ func (w *cmdWalker) copies(name string, args []cmdWord) bool {
 			remote = true
 		case i == target || name == "tee" || name == "mkfifo" || target < 0:
 			w.writes(op)
+			w.opensFolder(op, i == target && hasFlag(args, "rRa", "recursive", "archive"))
 			if name == "tee" {
 				w.wrote(op.text, w.stdinText, w.stdin)
 			}
@@ -64,7 +65,9 @@ func (w *cmdWalker) copies(name string, args []cmdWord) bool {
 			w.mentions([]cmdWord{op})
 			w.movesAway(op)
 		default:
+			w.copied = true
 			w.mentions([]cmdWord{op})
+			w.copied = false
 		}
 		if name == "ln" && isHistory(op.text) {
 			w.refuse(cmdHidesTraces)

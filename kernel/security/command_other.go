@@ -93,6 +93,7 @@ func (w *cmdWalker) otherProgram(name string, args []cmdWord) {
 	case "touch", "mkdir":
 		for _, op := range operands(args) {
 			w.writes(op)
+			w.opensFolder(op, name == "mkdir")
 		}
 	case "ssh-keygen":
 		w.facts.secret = false

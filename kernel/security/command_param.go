@@ -249,6 +249,7 @@ var steering = map[string]bool{
 
 func (w *cmdWalker) setsVariable(name, value string) {
 	w.assigned = true
+	w.variable(name, value)
 	upper := strings.ToUpper(name)
 	w.dotGlob = w.dotGlob || name == "GLOBIGNORE"
 	switch {

@@ -43,14 +43,17 @@ func (w *cmdWalker) look(word cmdWord) (v PathVerdict, ok bool) {
 		w.v.Paths = append(w.v.Paths, shown)
 	}
 	if !path.IsAbs(text) && !w.where.known() {
+		w.namedFiles = append(w.namedFiles, word)
 		return v, false
 	}
 	seen := false
 	for _, from := range w.where.all() {
 		if strings.Contains(text, cmdUnseen) && !path.IsAbs(text) {
+			w.namedFiles = append(w.namedFiles, word)
 			return v, false
 		}
 		one := w.lookFrom(from, word)
+		w.namedFiles = append(w.namedFiles, cmdWord{text: pathAbs(text, from, w.o.Home), glob: word.glob})
 		if !seen {
 			v, seen = one, true
 		} else {
@@ -65,6 +68,9 @@ func (w *cmdWalker) look(word cmdWord) (v PathVerdict, ok bool) {
 	}
 	if !v.Inside && !isHarmlessDevice(v.Abs) && !isPublicPath(v.Abs) && !slices.Contains(w.v.Outside, shown) && len(w.v.Outside) < 100 {
 		w.v.Outside = append(w.v.Outside, shown)
+	}
+	if !v.Inside && !isHarmlessDevice(v.Abs) && !isPublicPath(v.Abs) {
+		w.opens(v.Abs, word, UseNone)
 	}
 	return v, true
 }
@@ -127,6 +133,7 @@ func (w *cmdWalker) reads(word cmdWord, use fileUse) {
 	if !ok || use == fileNone || use == fileName {
 		return
 	}
+	w.opens(v.Abs, word, UseRead)
 	if isHarmlessDevice(v.Abs) || v.Inside && v.Read == TierFree && !v.Sensitive {
 		return
 	}
@@ -191,6 +198,8 @@ func (w *cmdWalker) touches(word cmdWord, why cmdReason) {
 	if hasPart(pathFold(v.Abs), ".git") {
 		w.beyondUndo()
 	}
+	w.opens(v.Abs, word, UseWrite)
+	w.changesFile(word)
 	switch {
 	case v.Protected:
 		w.changes(TierRefuse, EffectOutside, cmdProtected)
@@ -211,6 +220,13 @@ func (w *cmdWalker) touches(word cmdWord, why cmdReason) {
 		w.changes(TierAsk, EffectOutside, cmdUsesOutside)
 	default:
 		w.changes(TierAsk, EffectExecute, why)
+	}
+}
+
+// changesFile notes a file that the command is known to change.
+func (w *cmdWalker) changesFile(word cmdWord) {
+	if abs, ok := w.abs(word.text); ok && len(w.v.Writes) < maxTexts && !slices.Contains(w.v.Writes, abs) {
+		w.v.Writes = append(w.v.Writes, abs)
 	}
 }
 
@@ -255,6 +271,11 @@ func (w *cmdWalker) mention(word cmdWord) {
 	}
 	if !ok || isHarmlessDevice(v.Abs) {
 		return
+	}
+	if w.copied {
+		w.opens(v.Abs, word, UseRead)
+	} else {
+		w.opens(v.Abs, word, UsePerhaps)
 	}
 	switch {
 	case v.Protected:

@@ -64,6 +64,7 @@ func (w *cmdWalker) run(words []cmdWord) {
 		w.runsFile(prog.text, false)
 	}
 	args := words[1:]
+	w.programs(prog, known, local, args)
 	switch {
 	case !local && known == name && w.showsPlainly(known, args):
 	case w.dangerous(known, args):
@@ -97,6 +98,10 @@ func (w *cmdWalker) reader(words []cmdWord) {
 func (w *cmdWalker) unseenProgram(words []cmdWord) {
 	w.addProgram("…")
 	w.changes(TierAsk, EffectUnknown, cmdHiddenProgram)
+	w.hiddenText(true)
+	for _, word := range words {
+		w.isText(word)
+	}
 	w.mentions(words[1:])
 	if w.stdin.shell || words[0].facts.network || words[0].facts.decodes {
 		w.refuse(cmdRunsDownload)

@@ -41,6 +41,7 @@ type Kind struct {
 	ReadOnly   bool          `json:"read_only"` // it only looks
 	Project    bool          `json:"project"`   // it may run what stands in the folder: for contained commands alone
 	Settings   string        `json:"settings"`  // a name for what the files say that tell it what to run; "" without such
+	before     string        // Settings as earlier versions have it, which bound a kind to fewer files
 	Isolation  sys.Isolation `json:"isolation"` // at least this held when it was approved
 	Pattern    string        `json:"pattern"`   // as a person reads it: git commit -m *
 }

@@ -25,12 +25,12 @@ type grantRule struct {
 // which more is known than that they exist. Every other one is taken for a
 // program that may run what stands in the folder.
 var grantRules = sync.OnceValue(func() map[string]grantRule {
-	scripts := grantRule{words: 1, flags: "s silent q quiet", exact: true, project: true, settings: packageSettings}
+	scripts := grantRule{words: 1, flags: "s silent q quiet", exact: true, project: true, settings: projectSettings("npm")}
 	named := scripts
 	named.words = 2
-	goes := grantRule{words: 1, flags: "v race short json x", texts: "run count timeout", whole: true, project: true}
-	cargo := grantRule{words: 1, flags: "v q verbose quiet release locked offline", project: true, settings: settingsIn(".cargo/config", ".cargo/config.toml", "build.rs")}
-	makes := grantRule{flags: "s silent k keep-going", exact: true, project: true, settings: settingsIn("Makefile", "makefile", "GNUmakefile")}
+	goes := grantRule{words: 1, flags: "v race short json x", texts: "run count timeout", whole: true, project: true, settings: projectSettings("go")}
+	cargo := grantRule{words: 1, flags: "v q verbose quiet release locked offline", project: true, settings: projectSettings("cargo")}
+	makes := grantRule{flags: "s silent k keep-going", exact: true, project: true, settings: projectSettings("make")}
 	remote := grantRule{words: 1, flags: "v q n verbose quiet dry-run progress no-progress porcelain", exact: true, network: true, settings: gitSettings}
 	files := grantRule{flags: "n v no-clobber verbose"}
 	return map[string]grantRule{
@@ -148,26 +148,23 @@ func (r grantRule) harmless(word string) bool {
 	return true
 }
 
-// settingsIn binds a kind to files of the folder that say what is run: those
-// of the folder that it runs in and of each one above it, up to the run's.
-func settingsIn(names ...string) func(*Kind) sys.Words {
+// projectSettings binds a kind to the files that a tool reads first.
+func projectSettings(tool string) func(*Kind) sys.Words {
 	return func(k *Kind) sys.Words {
-		var files []string
-		for _, dir := range upTo(k.Dir, k.Folder) {
-			for _, name := range names {
-				files = append(files, filepath.Join(dir, name))
-			}
-		}
-		digest, _, ok := digestOf(files)
+		p := projects()[tool]
+		digest, _, ok := digestOf(p.files(k.Dir, k.Folder))
 		if !ok {
 			return sys.Say("The files that say what %s does cannot be read, so it is asked for each time.", k.Program)
 		}
 		k.Settings = digest
+		if p.was > 0 {
+			names := strings.Fields(p.reads)
+			p.reads = strings.Join(names[:p.was], " ")
+			k.before, _, _ = digestOf(p.files(k.Dir, k.Folder))
+		}
 		return sys.Words{}
 	}
 }
-
-var packageSettings = settingsIn("package.json", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", "pnpm-workspace.yaml")
 
 // upTo returns dir and the folders above it, the last of them top.
 func upTo(dir, top string) []string {

@@ -1,0 +1,4 @@
+package kernel
+
+// nonBlocking is nothing that this system needs.
+const nonBlocking = 0
