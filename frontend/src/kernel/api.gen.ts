@@ -273,6 +273,14 @@ export interface ApprovalRequest {
   /** or why none can */
   no_kind?: string;
   no_kind_ko?: string;
+  /** it runs code of its folder, which is not part of what is shown */
+  project?: boolean;
+  /** it cannot be approved for a whole run */
+  no_run?: boolean;
+  /** why it is asked again; Diff shows what changed */
+  again?: string;
+  /** the same in Korean */
+  again_ko?: string;
 }
 
 /** ApproveInput is a person's yes. */
