@@ -3,10 +3,8 @@ package kernel
 import (
 	"errors"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"unicode"
@@ -97,9 +95,10 @@ func (c *command) card(r *security.Request) {
 // its line and in the scripts that it runs: "Deletes files in Downloads".
 func (c *command) title() sys.Words {
 	v := c.verdict
-	for _, path := range slices.Sorted(maps.Keys(c.stood.get())) {
-		if raw, err := os.ReadFile(path); err == nil {
-			v = v.WithScript(filepath.ToSlash(path), string(raw), c.options("bash"))
+	files := c.stood.get()
+	for _, path := range v.Texts {
+		if f := files[filepath.FromSlash(path)]; f.Kept {
+			v = v.WithScript(path, f.Text, c.options("bash"))
 		}
 	}
 	return v.Headline(c.line, filepath.ToSlash(c.dir), isFile)

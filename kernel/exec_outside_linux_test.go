@@ -26,9 +26,18 @@ func beside(t *testing.T) (*kerneltest.Kernel, string) {
 func TestANewFileOutsideOpensThatFileAlone(t *testing.T) {
 	t.Parallel()
 	k, out := beside(t)
-	write(t, filepath.Join(k.Folder, "gen.sh"), `echo report > "$1"; echo EVIL > "`+out+`/thesis.txt"; echo EVIL > "`+out+`/x.txt"; mkdir "`+out+`/sub"; ls "`+out+`"`)
+	write(t, filepath.Join(k.Folder, "gen.py"), `import os, sys
+open(sys.argv[1], "w").write("report\n")
+for name in ("thesis.txt", "x.txt", "sub/y.txt"):
+    path = os.path.join(os.path.dirname(sys.argv[1]), name)
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        open(path, "a").write("EVIL")
+    except OSError as e:
+        print(e)
+`)
 	path := filepath.Join(out, "report.txt")
-	ap, done := shellAsks(t, k, k.Agent("guarded"), kernel.ShellArgs{Command: "bash gen.sh " + path})
+	ap, done := shellAsks(t, k, k.Agent("guarded"), kernel.ShellArgs{Command: "python3 gen.py " + path})
 	if _, err := os.Lstat(path); err == nil {
 		t.Error("the file was made before the yes")
 	}
@@ -107,6 +116,7 @@ func TestALinkIsNotFollowedWhereANewFileIsMade(t *testing.T) {
 }
 
 func TestPlacesThatStartProgramsStayClosed(t *testing.T) {
+	kerneltest.Helper(t) // it is built with the caches of the real home
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	k := open(t)

@@ -37,7 +37,7 @@ func TestRepositoriesAreGuardedAtAnyDepthAndAmongManyFolders(t *testing.T) {
 		repo(t, filepath.Join(dir, p))
 	}
 	for _, line := range []string{"echo x > $p/hooks/post-checkout", "echo x >> $p/config", "rm $p/config"} {
-		line = fmt.Sprintf("for p in %s; do if %s 2>/dev/null; then echo open $p; fi; done", strings.Join(places, " "), line)
+		line = fmt.Sprintf("for p in %s; do if { %s; } 2>/dev/null; then echo open $p; fi; done", strings.Join(places, " "), line)
 		if res := bash(t, r, Spec{Dir: dir}, line); len(res.Output) > 0 {
 			t.Errorf("%q got through: %s", line, res.Output)
 		}
@@ -111,7 +111,7 @@ func TestSurveySeesWhatCameAndWentSinceTheLastOne(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "a", "b", "x.pem")); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := look(), "a/b/c/.git old/.git old/y.pem2"; got != want {
+	if got, want := look(), "old/.git a/b/c/.git old/y.pem2"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if err := os.RemoveAll(filepath.Join(dir, "a")); err != nil {

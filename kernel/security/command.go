@@ -229,9 +229,9 @@ type cmdWalker struct {
 
 	dotGlob bool // patterns stand for names with a leading dot too
 
-	files      map[string]cmdWrote // what the line itself has written, by path
-	copied     bool                // what is mentioned now is only read
-	namedFiles []cmdWord           // the files that the line has named so far, as absolute paths
+	files  map[string]cmdWrote // what the line itself has written, by path
+	copied bool                // what is mentioned now is only read
+	named  []cmdWord           // the files that the line has named so far, as absolute paths
 }
 
 func newCmdWalker(o CommandOptions) *cmdWalker {

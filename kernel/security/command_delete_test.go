@@ -11,7 +11,7 @@ import (
 
 func TestNamedFoldersCanBeDeletedAsAWhole(t *testing.T) {
 	t.Parallel()
-	o := folderWith(t, "build/a.o", "node_modules/x/y.js", "src/gen/z.go", "my dir/x")
+	o := project(t, "build/a.o", "node_modules/x/y.js", "src/gen/z.go", "my dir/x")
 	for line, want := range map[string]string{
 		"rm -rf build": "build", "rm -fr node_modules": "node_modules", "rm -r -f -- ./build": "build", "rm --recursive --force build/": "build", "rm build -rf": "build", "rm -Rfv src/gen": "src/gen",
 		"rm -rf build node_modules": "build node_modules", "cd src && rm -rf gen": "src/gen", "timeout 5 rm -rf build": "build", "nice -n 5 timeout 5 rm -rf build": "build", "env A=b rm -rf build": "build",
@@ -38,7 +38,7 @@ func TestNamedFoldersCanBeDeletedAsAWhole(t *testing.T) {
 
 func TestWhatIsNotOneNamedThingOfTheFolderIsNeverDeletedAsAWhole(t *testing.T) {
 	t.Parallel()
-	o := folderWith(t, "build/a.o", ".git/config", "sub/.git/config")
+	o := project(t, "build/a.o", ".git/config", "sub/.git/config")
 	outside := filepath.Join(o.Home, "elsewhere")
 	if err := os.MkdirAll(filepath.Join(outside, "sub"), 0o755); err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestWhatIsNotOneNamedThingOfTheFolderIsNeverDeletedAsAWhole(t *testing.T) {
 
 func TestWhatUndoLeavesOutAsksInEachMode(t *testing.T) {
 	t.Parallel()
-	o := folderWith(t, ".git/HEAD", "src/a.go")
+	o := project(t, ".git/HEAD", "src/a.go")
 	for _, line := range []string{
 		"rm -r .git/objects", "rm .git/index", "rm -r .git", "truncate -s 0 .git/HEAD", "mv .git x", "echo x > .git/HEAD", "shred .git/HEAD", "cp src/a.go .git/HEAD", "find .git -name '*.pack' -delete", "dd if=x of=.git/index", "cd .git && rm HEAD",
 		"git reflog expire --expire=now --all", "git reflog delete HEAD@{1}", "git gc --prune=now", "git gc", "git prune", "git stash clear", "git stash drop", "git stash drop stash@{1}", "git worktree remove x", "git worktree prune",

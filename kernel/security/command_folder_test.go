@@ -9,7 +9,7 @@ import (
 
 // project makes a folder with these files, in a home of its own. A name with
 // -> is a link.
-func folderWith(t *testing.T, files ...string) CommandOptions {
+func project(t *testing.T, files ...string) CommandOptions {
 	t.Helper()
 	home := t.TempDir()
 	dir := filepath.Join(home, "project")
@@ -38,7 +38,7 @@ func notFree(v Verdict) bool { return !freely(v) }
 
 func TestFolderThatIsOnlyKnownWhenItRunsHidesNoRead(t *testing.T) {
 	t.Parallel()
-	o := folderWith(t, "src/a.go", "src/deep/b.go")
+	o := project(t, "src/a.go", "src/deep/b.go")
 	eachIn(t, o, "it asks", notFree,
 		"cd */ && cat notes", "cd ?rc; head notes", "cd [s]rc && wc -l notes", "cd s* && cat < notes", "cd */ && git log -p", "cd */ && ls", "cd */ && grep -r x",
 		"cd */ && rg x", "cd */ && find", "cd */ && tree", "cd */ && du", "cd */ && [ -f ../x ] && cat ../x", "cd */ && stat x", "cd */ && echo *", "cd */ && sed -n 1p x",
@@ -57,7 +57,7 @@ func TestFolderThatIsOnlyKnownWhenItRunsHidesNoRead(t *testing.T) {
 
 func TestFolderAfterAChangeThatMayFail(t *testing.T) {
 	t.Parallel()
-	o := folderWith(t, "src/a.go", "src/deep/b.go")
+	o := project(t, "src/a.go", "src/deep/b.go")
 	outside := func(v Verdict) bool { return (len(v.Outside) > 0 || v.Effect == EffectUnknown) && notFree(v) }
 	eachIn(t, o, "it reads outside", outside,
 		"cd none; cat ../x", "cd none || true; cat ../x", "false && cd src; cat ../x", "true || cd src; cat ../x", "cd src & cat ../x", "(cd src); cat ../x",
@@ -72,7 +72,7 @@ func TestFolderAfterAChangeThatMayFail(t *testing.T) {
 
 func TestLinksAreFollowedBeforeAPathIsJudged(t *testing.T) {
 	t.Parallel()
-	o := folderWith(t, "src/a.go", ".env")
+	o := project(t, "src/a.go", ".env")
 	outside := filepath.Join(o.Home, "elsewhere")
 	if err := os.MkdirAll(filepath.Join(outside, "sub"), 0o755); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 // decisions at the levels 3, 2 and 1, in Guarded and in Autonomous.
 func TestWhatOnlyLooksAsksWhereSecretsCannotBeTakenOutOfItsView(t *testing.T) {
 	t.Parallel()
-	with, without := folderWith(t, "sub/.env", "src/a.go"), folderWith(t, "sub/x", "src/a.go")
+	with, without := project(t, "sub/.env", "src/a.go"), project(t, "sub/x", "src/a.go")
 	for _, c := range []struct {
 		line  string
 		o     CommandOptions
@@ -39,7 +39,7 @@ func TestWhatOnlyLooksAsksWhereSecretsCannotBeTakenOutOfItsView(t *testing.T) {
 
 func TestGitThatOnlyLooksAsksWhereNothingHoldsWhatARepositoryStarts(t *testing.T) {
 	t.Parallel()
-	o := folderWith(t, "sub/.git/HEAD", ".git/HEAD")
+	o := project(t, "sub/.git/HEAD", ".git/HEAD")
 	if err := os.WriteFile(filepath.Join(o.Dir, "sub/.git/config"), []byte("[core]\n\tfsmonitor = ./x\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -43,17 +43,19 @@ func (w *cmdWalker) look(word cmdWord) (v PathVerdict, ok bool) {
 		w.v.Paths = append(w.v.Paths, shown)
 	}
 	if !path.IsAbs(text) && !w.where.known() {
-		w.namedFiles = append(w.namedFiles, word)
+		w.named = append(w.named, word)
 		return v, false
 	}
 	seen := false
 	for _, from := range w.where.all() {
 		if strings.Contains(text, cmdUnseen) && !path.IsAbs(text) {
-			w.namedFiles = append(w.namedFiles, word)
 			return v, false
 		}
 		one := w.lookFrom(from, word)
-		w.namedFiles = append(w.namedFiles, cmdWord{text: pathAbs(text, from, w.o.Home), glob: word.glob})
+		w.named = append(w.named, cmdWord{text: one.Abs, glob: word.glob})
+		if !one.Inside && !isHarmlessDevice(one.Abs) {
+			w.opens(one.Abs, word, UseNone)
+		}
 		if !seen {
 			v, seen = one, true
 		} else {
@@ -68,9 +70,6 @@ func (w *cmdWalker) look(word cmdWord) (v PathVerdict, ok bool) {
 	}
 	if !v.Inside && !isHarmlessDevice(v.Abs) && !isPublicPath(v.Abs) && !slices.Contains(w.v.Outside, shown) && len(w.v.Outside) < 100 {
 		w.v.Outside = append(w.v.Outside, shown)
-	}
-	if !v.Inside && !isHarmlessDevice(v.Abs) && !isPublicPath(v.Abs) {
-		w.opens(v.Abs, word, UseNone)
 	}
 	return v, true
 }

@@ -284,7 +284,7 @@ func (w *cmdWalker) endsInCode(t string, rule textRule) bool {
 
 // tool notes a tool that runs what the folder defines, the folders in which it may
 // do so, and the files that its words name.
-func (w *cmdWalker) tool(name string, p project, args []cmdWord, hidden bool) {
+func (w *cmdWalker) tool(name string, p projectTool, args []cmdWord, hidden bool) {
 	w.v.Project = true
 	w.hiddenText(hidden || w.piped && slices.ContainsFunc(args, func(a cmdWord) bool { return a.text == "-" || a.text == "/dev/stdin" }))
 	w.toolIn(name, ".")
@@ -319,7 +319,7 @@ func (w *cmdWalker) tool(name string, p project, args []cmdWord, hidden bool) {
 		}
 	}
 	for i, v := range values[:min(len(values), 12)] {
-		w.named(name, v)
+		w.valueOf(name, v)
 		for j, dir := range values[:min(len(values), 12)] {
 			if i != j && !path.IsAbs(v) {
 				w.isText(cmdWord{text: path.Join(dir, v)})
@@ -331,8 +331,8 @@ func (w *cmdWalker) tool(name string, p project, args []cmdWord, hidden bool) {
 	}
 }
 
-// named notes what the option of a tool names: a file, or the folder that it works in.
-func (w *cmdWalker) named(tool, word string) {
+// valueOf notes what the option of a tool names: a file, or the folder that it works in.
+func (w *cmdWalker) valueOf(tool, word string) {
 	w.isText(cmdWord{text: word})
 	w.toolIn(tool, word)
 	if dir := path.Dir(word); dir != "." {
@@ -350,12 +350,17 @@ func (w *cmdWalker) toolIn(name, dir string) {
 		}
 		return
 	}
-	if t := (Tool{name, abs}); !slices.Contains(w.v.Tools, t) && len(w.v.Tools) < maxTexts {
-		w.v.Tools = append(w.v.Tools, t)
+	for _, from := range w.where.all() {
+		if w.where.known() {
+			abs = pathAbs(dir, from, w.o.Home)
+		}
+		if t := (Tool{name, abs}); !slices.Contains(w.v.Tools, t) && len(w.v.Tools) < maxTexts {
+			w.v.Tools = append(w.v.Tools, t)
+		}
 	}
 }
 
-func mustProject(name string) project {
+func mustProject(name string) projectTool {
 	p, _ := projectOf(name)
 	return p
 }
@@ -507,12 +512,16 @@ func (w *cmdWalker) isText(word cmdWord) {
 		}
 		return
 	}
-	if pattern {
-		w.pattern(abs)
-		return
-	}
-	if !slices.Contains(w.v.Texts, abs) && len(w.v.Texts) < maxTexts {
-		w.v.Texts = append(w.v.Texts, abs)
+	for _, from := range w.where.all() {
+		if w.where.known() {
+			abs = pathAbs(text, from, w.o.Home)
+		}
+		switch {
+		case pattern:
+			w.pattern(abs)
+		case !slices.Contains(w.v.Texts, abs) && len(w.v.Texts) < maxTexts:
+			w.v.Texts = append(w.v.Texts, abs)
+		}
 	}
 }
 
@@ -528,7 +537,7 @@ func (w *cmdWalker) hiddenText(yes bool) {
 	if !yes {
 		return
 	}
-	for _, word := range w.namedFiles {
+	for _, word := range w.named {
 		w.isText(word)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 func TestWhatWouldBeReadDecides(t *testing.T) {
 	t.Parallel()
-	o := folderWith(t, ".env", "config/.env", "server.pem", "credentials.json", "package.json", "src/a.go")
+	o := project(t, ".env", "config/.env", "server.pem", "credentials.json", "package.json", "src/a.go")
 	private := func(v Verdict) bool { return notFree(v) && v.Effect == EffectOutside }
 	eachIn(t, o, "it reads something private", private,
 		// patterns of the shell
@@ -36,7 +36,7 @@ func TestWhatWouldBeReadDecides(t *testing.T) {
 
 func TestCommandsThatMeetSecretsSaySo(t *testing.T) {
 	t.Parallel()
-	o := folderWith(t, ".env", "config/.env", "credentials.json", "src/a.go")
+	o := project(t, ".env", "config/.env", "credentials.json", "src/a.go")
 	for line, want := range map[string][]string{
 		"cat .env": {".env"}, "cat config/.e*": {"config/.env"}, "cat README.md": nil, "cat cred*": {"credentials.json"}, "diff .env config/.env": {".env", "config/.env"}, "cd config && cat .env": {"config/.env"},
 	} {
@@ -60,7 +60,7 @@ func TestCommandsThatMeetSecretsSaySo(t *testing.T) {
 
 func TestSecretsOfAFolderAreFound(t *testing.T) {
 	t.Parallel()
-	o := folderWith(t, ".env", "a/b/server.key", "a/.ssh/id_rsa", "a/plain", "sample/.env.example")
+	o := project(t, ".env", "a/b/server.key", "a/.ssh/id_rsa", "a/plain", "sample/.env.example")
 	if err := os.Symlink("../.env", filepath.Join(o.Dir, "a/plain.txt")); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestSecretsOfAFolderAreFound(t *testing.T) {
 
 func TestPatternsInLargeFoldersAreJudgedQuickly(t *testing.T) {
 	t.Parallel()
-	o := folderWith(t)
+	o := project(t)
 	for i := range 40 {
 		dir := filepath.Join(o.Dir, fmt.Sprint("d", i))
 		if err := os.Mkdir(dir, 0o755); err != nil {
@@ -91,6 +91,14 @@ func TestPatternsInLargeFoldersAreJudgedQuickly(t *testing.T) {
 			}
 		}
 	}
+	// A reading of the same folders is what such a line may cost, a few times over.
+	start := time.Now()
+	for i := range 150 {
+		if _, err := os.ReadDir(filepath.Join(o.Dir, fmt.Sprint("d", i))); err != nil {
+			break
+		}
+	}
+	limit := max(10*time.Millisecond, 20*time.Since(start))
 	for _, line := range []string{"cat */*", "wc -l d1/*", "cat */f1*", "cat [a-z]*/*.txt d2/* d3/* d4/*"} {
 		best := time.Hour
 		for range 5 {
@@ -98,8 +106,8 @@ func TestPatternsInLargeFoldersAreJudgedQuickly(t *testing.T) {
 			ClassifyCommand(line, o)
 			best = min(best, time.Since(start))
 		}
-		if best > 10*time.Millisecond {
-			t.Errorf("%q took %v, want less than 10 ms", line, best)
+		if best > limit {
+			t.Errorf("%q took %v, want less than %v", line, best, limit)
 		}
 	}
 	if v := ClassifyCommand("cat */*", o); !v.Recurses {

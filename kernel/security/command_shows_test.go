@@ -8,7 +8,7 @@ import (
 
 func TestWhatOnlyShowsIsFree(t *testing.T) {
 	t.Parallel()
-	o := folderWith(t, "x.yml")
+	o := project(t, "x.yml")
 	eachIn(t, o, "it is free", freely,
 		"man ls", "man 3 printf", "git commit --help", "git rebase --help", "npm help", "npm -h", "npm config get registry", "npm c get prefix", "env", "env | grep PATH", "printenv PATH", "printenv", "lsof -i :8080", "lsof -nP -iTCP:3000 -sTCP:LISTEN",
 		"ss -tlnp", "ss -tuln", "netstat -tlnp", "cargo metadata --no-deps", "cargo metadata --no-deps --format-version 1", "cargo --version", "go doc fmt.Println", "go doc -all net/http", "go help build", "yq . x.yml", "yq -r '.a.b[0]' x.yml", "yq '.a | keys' x.yml",

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// project is what is known of a tool that runs what a project defines.
-type project struct {
+// projectTool is what is known of a tool that runs what a project defines.
+type projectTool struct {
 	reads string // the files that it reads first, in its folder and each one above it, up to the run's; patterns too
 	was   int    // how many of them grants of earlier versions were bound to
 	code  bool   // the files that its operands name are program text too
@@ -16,7 +16,7 @@ type project struct {
 
 // projects is the one table of tools that run what a project defines. Approvals
 // and grants bind a command to what these files say.
-var projects = sync.OnceValue(func() map[string]project {
+var projects = sync.OnceValue(func() map[string]projectTool {
 	const (
 		packages = `package.json .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs pnpm-workspace.yaml package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml
 			bun.lock bun.lockb bunfig.toml .pnp.cjs .node-version .nvmrc tsconfig.json`
@@ -28,8 +28,8 @@ var projects = sync.OnceValue(func() map[string]project {
 		tests = python + "pytest.ini .pytest.ini tox.ini conftest.py tests/conftest.py test/conftest.py"
 		sys   = "CMakeLists.txt CMakePresets.json CMakeUserPresets.json build.ninja Makefile makefile GNUmakefile meson.build configure"
 	)
-	out := map[string]project{}
-	for names, p := range map[string]project{
+	out := map[string]projectTool{}
+	for names, p := range map[string]projectTool{
 		"make gmake":        {reads: "Makefile makefile GNUmakefile BSDmakefile", was: 3},
 		"npm pnpm yarn":     {reads: packages, was: 6},
 		"npx pnpx bunx bun": {reads: packages, code: true},
@@ -128,7 +128,7 @@ var projects = sync.OnceValue(func() map[string]project {
 })
 
 // projectOf is what is known of a tool, whatever version its name carries.
-func projectOf(name string) (project, bool) {
+func projectOf(name string) (projectTool, bool) {
 	p, ok := projects()[name]
 	if !ok {
 		p, ok = projects()[interpreterName(name)]
@@ -150,7 +150,7 @@ func (t Tool) Reads(folder string) []string {
 	return p.files(t.Dir, folder)
 }
 
-func (p project) files(dir, folder string) (files []string) {
+func (p projectTool) files(dir, folder string) (files []string) {
 	for _, at := range upTo(filepath.FromSlash(dir), folder) {
 		for name := range strings.FieldsSeq(p.reads) {
 			files = append(files, Matching(filepath.Join(at, name), strings.ContainsAny(name, "*?["))...)

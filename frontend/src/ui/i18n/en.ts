@@ -304,7 +304,8 @@ export const en = {
 		once: 'Approve once',
 		run: 'Approve for this run',
 		runWhy: 'Covers this very call only, until the run ends.',
-		runWhyCode: 'Covers this very call, also what it writes later, until the run ends or the files that it runs change.',
+		runWhyCode:
+			'Covers this very call, also what it writes later, until the run ends or the files that it runs change.',
 		code: 'Code',
 		runsCode: 'Runs code of this folder',
 		granted: 'Approved for this run',
