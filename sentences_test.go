@@ -64,7 +64,7 @@ func TestRepositoryHasTheKoreanOfEverySentence(t *testing.T) {
 // looked up by a variable: the reasons why an approval ended, and the operations on a path.
 func spoken(en string) bool {
 	return slices.Contains([]string{
-		"nobody answered within %s", "it was approved, but not used within %s", "the person took the approval back", "the run has ended",
+		"nobody answered within %s", "it was approved, but not used within %s", "the person took the approval back", "the run has ended", "it was asked again, because something had changed",
 		"open", "look at", "write", "make", "delete", "list", "change", "run", "session", "%s.",
 	}, en)
 }

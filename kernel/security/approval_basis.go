@@ -69,6 +69,7 @@ func (a *Approvals) Supersede(tx *store.Tx, id string) error {
 		return err
 	}
 	was := ap.State
-	ap.State, ap.Comment = ApprovalCanceled, "it was asked again, because something had changed"
+	ap.State = ApprovalCanceled
+	ap.Comment = "it was asked again, because something had changed"
 	return a.move(tx, ap, was)
 }

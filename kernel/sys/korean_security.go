@@ -22,6 +22,7 @@ func koreanSecurity() [][2]string {
 		{"Name the file itself.", "파일 자체를 지정하세요."},
 		{"%s is a link to something that is not there. Nothing was run.", "%s은(는) 없는 것을 가리키는 링크입니다. 아무것도 실행하지 않았습니다."},
 		{"%s could not be made: %w. Nothing was run.", "%s을(를) 만들 수 없었습니다: %w. 아무것도 실행하지 않았습니다."},
+		{"it was asked again, because something had changed", "바뀐 것이 있어 다시 물었습니다"},
 		{"the person took the approval back", "사람이 승인을 거두었습니다"},
 		{"the run has ended", "실행이 끝났습니다"},
 		{"Go on without it, and say so.", "이것 없이 계속하고, 그렇다고 말하세요."},
