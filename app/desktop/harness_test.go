@@ -115,6 +115,7 @@ type notice struct {
 	actions       []string
 	urgent        bool
 	replaces      uint32
+	at            time.Time // it was shown or replaced
 }
 
 func (n notice) offers(key string) bool {
@@ -141,7 +142,7 @@ func (b *noticeBoard) Notify(_ string, replaces uint32, _, summary, body string,
 		id = b.last
 	}
 	urgency, _ := hints["urgency"].Value().(byte)
-	b.open[id] = notice{id: id, summary: summary, body: body, actions: actions, urgent: urgency == 2, replaces: replaces}
+	b.open[id] = notice{id: id, summary: summary, body: body, actions: actions, urgent: urgency == 2, replaces: replaces, at: time.Now()}
 	return id, nil
 }
 
@@ -178,9 +179,17 @@ func (b *noticeBoard) clear() {
 	clear(b.open)
 }
 
+// reads is how long a person looks at a notice before they press a button: an
+// approval of one that came just now counts for nothing.
+const reads = time.Second
+
 // press is the person's click on a button.
 func (b *noticeBoard) press(t *testing.T, id uint32, key string) {
 	t.Helper()
+	b.mu.Lock()
+	read := time.Until(b.open[id].at.Add(reads))
+	b.mu.Unlock()
+	time.Sleep(read)
 	b.mu.Lock()
 	delete(b.open, id)
 	b.mu.Unlock()

@@ -186,6 +186,12 @@ const spaces = (index, then) => async (page) => {
 /** inSpace presses a button of the space that is open. */
 const inSpace = (name) => (page) => page.locator('#pane-side').getByRole('button', { name }).click();
 
+/** answer presses a button of a request once it can be answered: the request has to stand still, where it was scrolled to. */
+async function answer(button) {
+	await button.scrollIntoViewIfNeeded();
+	await button.and(button.page().locator(':not([aria-disabled=true])')).click();
+}
+
 export const views = [
 	{ name: 'home' },
 	{ name: 'home-empty', scene: 'empty' },
@@ -220,7 +226,7 @@ export const views = [
 		name: 'tried',
 		go: async (page) => {
 			await session(page, 0);
-			await page.locator('[role=alertdialog] .act button').nth(1).click();
+			await answer(page.locator('[role=alertdialog] .act button').nth(1));
 			await page.locator('.tried li button').first().click();
 			await page.waitForTimeout(200);
 		},

@@ -47,7 +47,7 @@ type StepView struct {
 func View(s store.Step) StepView {
 	v := StepView{
 		ID: s.ID, RunID: s.RunID, Seq: s.Seq, Kind: s.Kind, Name: s.Name, CallID: s.CallID, State: s.State, Outcome: s.Outcome,
-		ApprovalID: s.ApprovalID, AuditSeq: s.AuditSeq, GrantID: s.GrantID, Labels: s.Labels, ProposedAt: s.ProposedAt, StartedAt: s.StartedAt, ClosedAt: s.ClosedAt,
+		ApprovalID: s.ApprovalID, AuditSeq: s.AuditSeq, GrantID: s.GrantID, Labels: s.Labels.WithoutWork(), ProposedAt: s.ProposedAt, StartedAt: s.StartedAt, ClosedAt: s.ClosedAt,
 	}
 	switch s.Kind {
 	case store.StepModel:
