@@ -305,7 +305,37 @@ func (c *command) spec(ctx context.Context) sandbox.Spec {
 	if allowed {
 		c.grantOutside(&s, false)
 	}
+	if s.Level >= sys.IsolationFull && c.verdict.ReadOnly && c.verdict.Recurses {
+		s.Unread = c.unnamedSecrets()
+	}
 	return c.caller.bound(s)
+}
+
+// maxSecretLooks is how many names are looked at for secret files that a command
+// which only looks is not to read.
+const maxSecretLooks = 100_000
+
+// unnamedSecrets are the secret files in the folders that the command looks
+// through, but for those that its line names: these were asked about.
+func (c *command) unnamedSecrets() []string {
+	named := map[string]bool{}
+	for _, p := range c.verdict.Secrets {
+		named[realPath(filepath.FromSlash(p))] = true
+	}
+	trees := c.verdict.Trees
+	if len(trees) == 0 {
+		trees = []string{filepath.ToSlash(c.dir)}
+	}
+	var out []string
+	for _, tree := range trees {
+		found, _ := security.SecretsBelow(filepath.FromSlash(tree), homeFolder(), maxSecretLooks)
+		for _, p := range found {
+			if real := realPath(p); !named[real] && security.Within(real, realPath(c.caller.scope.folder)) {
+				out = append(out, real)
+			}
+		}
+	}
+	return out
 }
 
 // thisComputer finds a word that names the machine's own loopback.

@@ -21,8 +21,14 @@ func TestOneClientTakesTheFocusFromNoOther(t *testing.T) {
 		focused bool
 		want    bool
 	}{
-		{quick, true, true}, {window, true, true}, {quick, false, true}, {quick, false, true}, {window, false, false},
-		{window, true, true}, {window, true, true}, {window, false, false},
+		{quick, true, true},
+		{window, true, true},
+		{quick, false, true},
+		{quick, false, true},
+		{window, false, false},
+		{window, true, true},
+		{window, true, true},
+		{window, false, false},
 	} {
 		say(step.who, step.focused)
 		if got := k.Focused(); got != step.want {

@@ -444,14 +444,14 @@ func TestARedirectOfALinkIsFollowedUntilTheRunHasReadASecret(t *testing.T) {
 		t.Fatalf("got %+v, %v", p, err)
 	}
 	readSecret(t, k, h, ".env")
-	ap := mustAsk(t, k, h, "the same link", fetches(h, "http://three.example/r?http%3A%2F%2Ffour.example%2F"))
+	mustAsk(t, k, h, "the same link", fetches(h, "http://three.example/r?http%3A%2F%2Ffour.example%2F"))
 	done := make(chan error, 1)
 	go func() {
 		_, err := fetches(h, "http://three.example/r?http%3A%2F%2Ffive.example%2F")(context.WithoutCancel(t.Context()))
 		done <- err
 	}()
 	approve(t, k, k.Approval(h.Principal().ID), "")
-	ap = k.Approval(h.Principal().ID)
+	ap := k.Approval(h.Principal().ID)
 	if ap.Request.Host != "five.example" {
 		t.Errorf("got %+v, want a question about where it leads", ap.Request)
 	}

@@ -160,8 +160,10 @@ func (f *program) leaveOthers() {
 	}
 	// Reading limits is free: there the new ones are no address.
 	f.when(unix.SYS_PRLIMIT64, append([]bpf.Instruction{
-		load(offArg2), bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 3},
-		load(offArg2 + upper), bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 1},
+		load(offArg2),
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 3},
+		load(offArg2 + upper),
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 1},
 		mine,
 	}, append(other(offArg0), mine)...)...)
 	// Whose they are has a kind: a process, a group, or all of the account, which is

@@ -27,10 +27,6 @@ const (
 	reposAlone   = 128
 )
 
-// mostKept is how many files and folders are made read-only because others run
-// what is in them.
-const mostKept = 64
-
 // guard closes, inside a folder that can be written, what a person's own
 // programs run or obey later: the hooks and settings of repositories, the start
 // files of shells. What is masked is not there at all.

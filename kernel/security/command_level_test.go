@@ -18,10 +18,23 @@ func TestWhatOnlyLooksAsksWhereSecretsCannotBeTakenOutOfItsView(t *testing.T) {
 		level sys.Isolation
 		free  bool
 	}{
-		{"grep -r x .", with, 3, true}, {"grep -r x .", with, 2, false}, {"grep -r x .", with, 1, false},
-		{"grep -r x src", with, 2, true}, {"grep -r x .", without, 2, true}, {"grep -r x .", without, 1, true}, {"rg x", with, 2, false}, {"rg -g '*.go' x", with, 2, true},
-		{"cat sub/.[!.]*", with, 3, false}, {"cat src/*", with, 2, true}, {"git grep x", with, 2, false}, {"diff -r src sub", with, 2, false}, {"ls -R", with, 2, true}, {"cd src && grep -r x", with, 2, true}, {"cd sub && grep -r x", with, 2, false},
-		{"cat .env", with, 3, false}, {"git status", with, 2, true},
+		{"grep -r x .", with, 3, true},
+		{"grep -r x .", with, 2, false},
+		{"grep -r x .", with, 1, false},
+		{"grep -r x src", with, 2, true},
+		{"grep -r x .", without, 2, true},
+		{"grep -r x .", without, 1, true},
+		{"rg x", with, 2, false},
+		{"rg -g '*.go' x", with, 2, true},
+		{"cat sub/.[!.]*", with, 3, false},
+		{"cat src/*", with, 2, true},
+		{"git grep x", with, 2, false},
+		{"diff -r src sub", with, 2, false},
+		{"ls -R", with, 2, true},
+		{"cd src && grep -r x", with, 2, true},
+		{"cd sub && grep -r x", with, 2, false},
+		{"cat .env", with, 3, false},
+		{"git status", with, 2, true},
 	} {
 		v := ClassifyCommand(c.line, c.o).At(c.level, c.o.Home)
 		for _, mode := range []Mode{ModeGuarded, ModeAutonomous} {
