@@ -61,6 +61,9 @@ func (i *InfraAPI) SetURL(ctx context.Context, url string) (map[string]Thing, er
 	return nil, ctx.Err()
 }
 
+// ReportFocus is called by what is written by hand beside the generated client.
+func (i *InfraAPI) ReportFocus(ctx context.Context, focused bool) error { return ctx.Err() }
+
 // Event is one thing that happened.
 type Event struct {
 	Seq  uint64 `json:"seq"`
