@@ -176,6 +176,55 @@ describe('a card that has not stood still', { skip }, () => {
 		await unread(name);
 	});
 
+	it('keeps its place while text arrives above it, and stays open', async () => {
+		const name = await ask();
+		await open();
+		const before = await card().boundingBox();
+		for (let i = 0; i < 40; i++)
+			await page.evaluate(() => {
+				const p = document.createElement('p');
+				p.textContent = 'More of it. '.repeat(20);
+				document.querySelector('[data-turn]').append(p);
+			});
+		await page.waitForFunction(() => document.querySelector('[role=log]').scrollHeight > 1500);
+		assert.deepEqual(await card().boundingBox(), before);
+		// A person who scrolled a little has the card pushed by nothing either, and the way down never covers it.
+		await card().hover();
+		await page.mouse.wheel(0, -60);
+		await open(false);
+		await open(false);
+		const scrolled = await card().boundingBox();
+		await page.evaluate(() => {
+			document.querySelector('[data-turn] p').textContent += 'And still more. '.repeat(200);
+		});
+		await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+		assert.deepEqual(await card().boundingBox(), scrolled);
+		assert.equal(await page.getByRole('button', { name: 'Jump to the newest' }).count(), 0);
+		await page.mouse.wheel(0, 4000);
+		await open();
+		await page.mouse.click(...(await middle(approve())));
+		await unread(name);
+	});
+
+	it('offers Undo for a yes whose step has begun: the agent is stopped first', async () => {
+		const name = await ask();
+		await approve().click();
+		await card().locator('pre').getByText(`touch ${name}-2.txt`).waitFor();
+		const note = page.getByRole('note', { name: /^Approved: / });
+		await note.getByRole('button', { name: 'Undo' }).click();
+		const dialog = page.getByRole('dialog');
+		await dialog.getByText('That run has not ended.').waitFor();
+		if (shots) await page.screenshot({ path: `${shots}/undo-at-work.png` });
+		assert.equal(made(`${name}-1`), true);
+		await dialog.getByRole('button', { name: 'Stop it and look' }).click();
+		await dialog.getByText(`${name}-1.txt`).first().waitFor();
+		await dialog.getByRole('button', { name: 'Undo 1 file' }).click();
+		await dialog.waitFor({ state: 'detached' });
+		assert.equal(made(`${name}-1`), false);
+		assert.equal(made(`${name}-2`), false);
+		await card().waitFor({ state: 'detached' });
+	});
+
 	it('touch: a second tap does nothing', async () => {
 		const context = await chrome.newContext({
 			...{ viewport: { width: 900, height: 700 } },

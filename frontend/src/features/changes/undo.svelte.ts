@@ -72,6 +72,22 @@ export class Undoing {
 		}
 	}
 
+	/** working says that nothing can be undone yet, because an agent is still at work. */
+	working = $derived(this.failure?.code === 'busy' && !this.over);
+
+	/** stop ends what is still at work, and looks again. */
+	async stop(): Promise<void> {
+		this.busy = true;
+		try {
+			await this.#kernel.agents.kill(this.runID);
+			await this.load();
+		} catch (e) {
+			this.failure = failureOf(e);
+		} finally {
+			this.busy = false;
+		}
+	}
+
 	/** only looks at what the run itself did, or at all that came of it. */
 	only(alone: boolean): Promise<void> {
 		this.alone = alone;

@@ -20,6 +20,8 @@ export const undo = {
 	nothing: 'There is nothing to undo.',
 	nothingRedo: 'There is nothing to redo.',
 	loading: 'Looking at the files',
+	working: 'An agent is still at work',
+	stop: 'Stop it and look',
 	error: 'It could not be looked at',
 	does: { restores: 'goes back', returns: 'comes back', removes: 'is removed' } as Record<string, string>,
 	conflicts: 'Not as the run left them',

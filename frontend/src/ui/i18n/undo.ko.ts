@@ -19,6 +19,8 @@ export const undo: typeof en = {
 	nothing: '되돌릴 것이 없습니다.',
 	nothingRedo: '다시 적용할 것이 없습니다.',
 	loading: '파일을 살피는 중',
+	working: '에이전트가 아직 일하는 중입니다',
+	stop: '중지하고 살펴보기',
 	error: '파일을 살피지 못했습니다',
 	does: { restores: '되돌림', returns: '되살림', removes: '지움' },
 	conflicts: '실행이 남긴 그대로가 아님',
