@@ -7,7 +7,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { visit } from './machine.mjs';
-import { binary, oxios, passFirstStart } from './oxios.mjs';
+import { binary, call, oxios, passFirstStart } from './oxios.mjs';
 import { browser } from './serve.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -34,8 +34,11 @@ describe('a home of years', { skip: binary ? false : 'OXIOS_BIN names no binary'
 			return e ? e.getBoundingClientRect().top - at.getBoundingClientRect().top : undefined;
 		}, text);
 
+	/** openLong opens the long conversation, and goes to its end: what is far from the eye is not on the page. */
 	async function openLong() {
 		await line('The long conversation').click();
+		await log().focus();
+		await page.keyboard.press('End');
 		await log()
 			.getByText(`Answer ${RUNS - 1}.`)
 			.waitFor();
@@ -88,24 +91,21 @@ describe('a home of years', { skip: binary ? false : 'OXIOS_BIN names no binary'
 	it('10,000 messages: scrolls without freezing, what is read staying under the eye', async () => {
 		await openLong();
 		await log().hover();
-		const frames = page.evaluate(
-			() =>
-				new Promise((done) => {
-					const gaps = [];
-					let last = performance.now();
-					const step = (now) => {
-						gaps.push(now - last);
-						last = now;
-						if (gaps.length < 150) requestAnimationFrame(step);
-						else done(gaps.sort((a, b) => a - b));
-					};
-					requestAnimationFrame(step);
-				}),
-		);
-		for (let i = 0; i < 40; i++) await page.mouse.wheel(0, -300);
-		const gaps = await frames;
-		assert.ok(gaps[75] < 50, `half of the frames took longer than ${gaps[75]} ms`);
-		assert.ok(gaps.at(-1) < 500, `a frame took ${gaps.at(-1)} ms`);
+		// What the page's own thread works for it: how long a frame takes is the machine's as well.
+		const cdp = await page.context().newCDPSession(page);
+		await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
+		const worked = async () =>
+			1000 * (await cdp.send('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration').value;
+		const took = [];
+		for (let i = 0; i < 40; i++) {
+			const began = await worked();
+			await page.mouse.wheel(0, -300);
+			await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+			took.push((await worked()) - began);
+		}
+		took.sort((a, b) => a - b);
+		assert.ok(took[20] < 150, `half of the steps kept the page busy for more than ${took[20]} ms`);
+		assert.ok(took.at(-1) < 500, `a step kept the page busy for ${took.at(-1)} ms`);
 		// Far above nothing is drawn yet: what comes there must not move what is read.
 		await log().evaluate((at) => (at.scrollTop = at.scrollHeight / 2));
 		const seen = await log().evaluate(async (at) => {
@@ -132,7 +132,7 @@ describe('a home of years', { skip: binary ? false : 'OXIOS_BIN names no binary'
 			[],
 			'what was read jumped',
 		);
-		assert.ok((await turns()) < 400, `${await turns()} turns are drawn`);
+		assert.ok((await turns()) < 150, `${await turns()} turns are drawn: what is far away was left on the page`);
 	});
 
 	it('10,000 messages: Home leads to the first of them, End to the last, a search into the middle', async () => {
@@ -163,6 +163,31 @@ describe('a home of years', { skip: binary ? false : 'OXIOS_BIN names no binary'
 		await log().getByText('You said: One more').waitFor();
 		const rest = await log().evaluate((at) => at.scrollHeight - at.scrollTop - at.clientHeight);
 		assert.ok(rest < 4, `the end is ${rest} px below the screen`);
+	});
+
+	it('turns as fast as they come: the session is not read for each, what is far is not drawn, keys are heard', async () => {
+		let readings = 0;
+		page.on('websocket', (socket) =>
+			socket.on('framesent', ({ payload }) => (readings += payload.includes('"state.session"') ? 1 : 0)),
+		);
+		await page.reload();
+		await begin('The first of many');
+		await log().getByText('You said: The first of many').waitFor();
+		const { run_id: first } = await call(page, 'agents.submit', { text: 'Elsewhere' });
+		await call(page, 'agents.wait', first);
+		const session = (await call(page, 'state.sessions', { search: 'The first of many', limit: 1 }))[0];
+		const before = readings;
+		const turn = async (i) => {
+			const { run_id } = await call(page, 'agents.submit', { session_id: session.id, text: `Turn ${i} of many` });
+			await call(page, 'agents.wait', run_id);
+		};
+		for (let i = 0; i < 150; i++) await turn(i);
+		await log().getByText('You said: Turn 149 of many').waitFor();
+		assert.ok(readings - before < 15, `the session was read ${readings - before} times for 150 turns`);
+		assert.ok((await turns()) < 100, `${await turns()} turns are drawn`);
+		await message().fill('heard');
+		assert.equal(await message().inputValue(), 'heard');
+		await message().fill('');
 	});
 
 	it('a pasted novel: becomes an attachment, and only a text that can still be typed in goes into the field', async () => {

@@ -102,13 +102,15 @@ func (s *Server) play(messages []message) played {
 	return played{Turn: &Turn{}, step: sc.step, text: "This scripted demo has no scenario for this message."}
 }
 
-// newest is the message that a person wrote last, where what came before it
-// without an answer stands in front, with the kernel's word on how that ended.
+// newest is the message that a person wrote last. What came before it without
+// an answer, or was dropped where the model's window is small, stands in front
+// of it, with the kernel's word on that at its end.
 func newest(message string) string {
-	const ended = "(Oxios: that run ended as "
-	if at := strings.LastIndex(message, ended); at >= 0 {
-		if _, rest, ok := strings.Cut(message[at:], ")\n\n"); ok {
-			return rest
+	for _, word := range []string{"(Oxios: that run ended as ", "They stay in the journal of this conversation, "} {
+		if at := strings.LastIndex(message, word); at >= 0 {
+			if _, rest, ok := strings.Cut(message[at:], ")\n\n"); ok {
+				message = rest
+			}
 		}
 	}
 	return message

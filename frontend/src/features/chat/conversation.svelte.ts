@@ -34,6 +34,9 @@ export interface Talk {
  */
 const PACE = 100;
 
+/** How long an event may come before the one that it builds on, in milliseconds. */
+const LATE = 300;
+
 const silence: Talk = { text: '', reasoning: '', tool: '', retry: '', stand: '' };
 
 /** open reports whether a run has not ended. */
@@ -97,14 +100,25 @@ export class Conversation {
 	#shown = 0;
 	#late: Event[] | undefined = [];
 	#reading = 0;
+	/** loading is the reading that goes on, and next the one that follows it. */
+	#loading: Promise<void> | undefined;
+	#next: Promise<void> | undefined;
+	#missed: ReturnType<typeof setTimeout> | undefined;
 
 	constructor(kernel: Kernel, id: string) {
 		this.#kernel = kernel;
 		this.id = id;
 	}
 
-	/** load reads the session. */
-	async load(): Promise<void> {
+	/** load reads the session: once at a time, and whoever asks meanwhile shares the one reading that follows. */
+	load(): Promise<void> {
+		if (this.#loading) return (this.#next ??= this.#loading.then(() => this.load()));
+		this.#next = undefined;
+		this.#loading = this.#whole().finally(() => (this.#loading = undefined));
+		return this.#loading;
+	}
+
+	async #whole(): Promise<void> {
 		try {
 			await this.#read(() => this.#kernel.state.session(this.id));
 		} catch (e) {
@@ -192,7 +206,7 @@ export class Conversation {
 		if (!r?.id || r.parent_id) return;
 		if (this.runs.some((v) => v.run.id === r.id)) this.#view(r.id, (v) => ({ ...v, run: r }));
 		else if (r.after_id === this.#head) this.runs = [...this.runs, { run: r, steps: [], changes: [] }];
-		else void this.load(); // it began another branch
+		else this.#miss(r.id); // it began another branch, or what it follows is on its way
 		if (!open(r)) {
 			if (this.stopping === r.id) this.stopping = undefined;
 			this.#hush(r.id);
@@ -219,7 +233,16 @@ export class Conversation {
 
 	/** follow shows the branch that was chosen elsewhere. */
 	#follow(head: string): void {
-		if (this.loaded && !this.failure && head !== this.#head) void this.load();
+		if (this.loaded && !this.failure && head !== this.#head) this.#miss(head);
+	}
+
+	/** miss reads the session if a run that belongs on the screen is not there soon: events of a moment come in any order. */
+	#miss(run: string): void {
+		this.#missed ??= setTimeout(() => {
+			this.#missed = undefined;
+			const head = this.session?.head_id ?? '';
+			if (head !== this.#head || !this.runs.some((v) => v.run.id === run)) void this.load();
+		}, LATE);
 	}
 
 	#view(runID: string, change: (v: RunView) => RunView): void {
@@ -324,6 +347,7 @@ export class Conversation {
 
 	close(): void {
 		clearTimeout(this.#timer);
+		clearTimeout(this.#missed);
 	}
 }
 

@@ -66,6 +66,47 @@ describe('a conversation', () => {
 		expect(c.queued.map((q) => q.text)).toEqual(['late']);
 	});
 
+	it('is read once at a time, however many events ask for it', async () => {
+		const { kernel, live } = await setup();
+		let [under, most, readings] = [0, 0, 0];
+		const session = kernel.state.session.bind(kernel.state);
+		kernel.state.session = async (id: string) => {
+			readings++;
+			most = Math.max(most, ++under);
+			await new Promise((done) => setTimeout(done, 20));
+			return session(id).finally(() => under--);
+		};
+		const c = new Conversation(kernel, 's-parser');
+		stops.push(
+			live.onevent((e) => c.receive(e)),
+			() => c.close(),
+		);
+		const asked = Array.from({ length: 50 }, () => c.load());
+		await Promise.all(asked);
+		expect([most, readings]).toEqual([1, 2]);
+	});
+
+	it('waits for the run that its head names, and reads the session when that does not come', async () => {
+		vi.useFakeTimers();
+		onTestFinished(() => void vi.useRealTimers());
+		const { fake, kernel, open } = await setup();
+		const c = await open('s-parser');
+		const read = vi.spyOn(kernel.state, 'session');
+		const of = { session_id: 's-parser' };
+		const head = c.session!.head_id;
+		for (let i = 0; i < 100; i++) {
+			const after = c.runs.at(-1)!.run.id;
+			fake.emit('session', { ...c.session, head_id: `burst-${i}` }, of);
+			fake.emit('run.created', makeRun({ id: `burst-${i}`, session_id: 's-parser', after_id: after }), of);
+		}
+		await vi.advanceTimersByTimeAsync(2000);
+		expect(c.runs.at(-1)?.run.id).toBe('burst-99');
+		expect(read).not.toHaveBeenCalled();
+		fake.emit('session', { ...c.session, head_id: head }, of);
+		await vi.advanceTimersByTimeAsync(2000);
+		expect(read).toHaveBeenCalledTimes(1);
+	});
+
 	it('leaves the events of others alone', async () => {
 		const { fake, open } = await setup();
 		const c = await open('s-parser');

@@ -2,18 +2,26 @@ import { flushSync } from 'svelte';
 
 /** How far outside of the screen a turn is drawn already, in pixels. */
 const MARGIN = 1600;
+/** How far outside of the screen a turn is taken off the page again, in pixels. */
+const FAR = 4000;
 
 /** Whether the browser keeps what is read in its place, which it does without ending a scroll that goes on. WebKit does not. */
 const anchors = CSS.supports('overflow-anchor', 'auto');
 
+/** inUse finds what a person has opened, holds or marks: it stays, however far away it is. */
+const inUse = 'textarea, dialog[open], [aria-expanded="true"], :focus';
+
 /**
- * Near draws the turns of a long conversation when they first come near the screen, and keeps what is read under the
- * eye when their real height is another than the one that was kept free for them.
+ * Near draws the turns of a long conversation when they come near the screen, and keeps what is read under the eye when
+ * their real height is another than the one that was kept free for them. What is far away again is taken off the page,
+ * and its height kept: a conversation of days costs no more than one of an hour.
  */
 export class Near {
 	#at: HTMLElement | undefined;
 	#observer: IntersectionObserver | undefined;
+	#leaving: IntersectionObserver | undefined;
 	#due = new Map<Element, () => void>();
+	#drawn = new Map<Element, (height: number) => void>();
 
 	attach(at: HTMLElement, follows: () => boolean): () => void {
 		this.#at = at;
@@ -21,9 +29,18 @@ export class Near {
 			root: at,
 			rootMargin: `${MARGIN}px 0px`,
 		});
+		const leaving = new IntersectionObserver((entries) => this.#go(entries), {
+			root: at,
+			rootMargin: `${FAR}px 0px`,
+		});
 		for (const place of this.#due.keys()) observer.observe(place);
+		for (const place of this.#drawn.keys()) leaving.observe(place);
 		this.#observer = observer;
-		return () => observer.disconnect();
+		this.#leaving = leaving;
+		return () => {
+			observer.disconnect();
+			leaving.disconnect();
+		};
 	}
 
 	/** watch calls draw once, when the place comes near; it returns what ends the watch. */
@@ -34,6 +51,26 @@ export class Near {
 			this.#due.delete(place);
 			this.#observer?.unobserve(place);
 		};
+	}
+
+	/** leave calls remove with the height of the place when it is far away; it returns what ends the watch. */
+	leave(place: Element, remove: (height: number) => void): () => void {
+		this.#drawn.set(place, remove);
+		this.#leaving?.observe(place);
+		return () => {
+			this.#drawn.delete(place);
+			this.#leaving?.unobserve(place);
+		};
+	}
+
+	#go(entries: IntersectionObserverEntry[]): void {
+		const marked = document.getSelection();
+		for (const { target, isIntersecting, boundingClientRect } of entries) {
+			// A page that is not laid out, such as one behind another view, tells no height.
+			if (isIntersecting || boundingClientRect.height === 0 || this.#at!.clientHeight === 0) continue;
+			const used = target.querySelector(inUse) || (marked && !marked.isCollapsed && marked.containsNode(target, true));
+			if (!used) this.#drawn.get(target)?.(boundingClientRect.height);
+		}
 	}
 
 	#come(entries: IntersectionObserverEntry[], follows: boolean): void {
