@@ -20,7 +20,7 @@ type SleepLock interface {
 // and with ctx.
 func (k *Kernel) holdOffSleep(ctx context.Context) error {
 	var release func()
-	refused := false
+	refused, told := false, ""
 	for {
 		want := ctx.Err() == nil && k.config.get().KeepAwake && k.runs.atWorkAlone(k.network.waiting())
 		switch {
@@ -28,7 +28,10 @@ func (k *Kernel) holdOffSleep(ctx context.Context) error {
 			hold, err := k.opts.Sleep.Hold("An agent works.")
 			if err != nil { // the doctor tells of it; the run works all the same
 				refused = true
-				k.log.InfoContext(ctx, "Sleep cannot be held off", "error", err)
+				if why := err.Error(); why != told { // once, and not for each run
+					told = why
+					k.log.InfoContext(ctx, "Sleep cannot be held off", "error", err)
+				}
 			}
 			release = hold
 		case !want:

@@ -5,6 +5,7 @@ import { Hotkey } from './hotkey.svelte';
 import { Inbox } from './inbox.svelte';
 import { Kept } from './kept.svelte';
 import { Models } from './models.svelte';
+import { Paced } from './paced';
 import { Sessions } from './sessions.svelte';
 import { Spaces } from './spaces.svelte';
 import { failureOf, type Event, type Failure, type Link, type Transport } from './transport';
@@ -82,14 +83,18 @@ export class Live {
 
 	/** start follows the kernel until the returned function is called. */
 	start(): () => void {
+		const paced = new Paced((e) => this.#receive(e));
 		const stop = this.#transport.subscribe(
 			0,
-			(e) => this.#receive(e),
+			(e) => paced.receive(e),
 			(l) => this.#linked(l),
 		);
 		void this.load();
 		void this.hotkey.load();
-		return stop;
+		return () => {
+			stop();
+			paced.stop();
+		};
 	}
 
 	/** load reads everything anew. */
