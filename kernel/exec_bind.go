@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -93,22 +92,20 @@ func (c *command) stands() map[string]security.BasisFile {
 // basisFile is what a file says now. What is no file, or cannot be read, is a state
 // of its own.
 func (k *Kernel) basisFile(path string, room int) security.BasisFile {
-	f, err := os.OpenFile(path, os.O_RDONLY|nonBlocking, 0)
+	if isFolder(path) {
+		return security.BasisFile{State: "folder"}
+	}
+	f, info, err := sys.OpenRegular(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return security.BasisFile{State: security.BasisMissing}
+	case errors.Is(err, sys.ErrSpecial):
+		return security.BasisFile{State: "special"}
 	case err != nil:
 		return security.BasisFile{State: "unreadable"}
 	}
 	defer f.Close()
-	info, err := f.Stat()
 	switch {
-	case err != nil:
-		return security.BasisFile{State: "unreadable"}
-	case info.IsDir():
-		return security.BasisFile{State: "folder"}
-	case !info.Mode().IsRegular():
-		return security.BasisFile{State: "special"}
 	case info.Size() > maxBasisRead:
 		return security.BasisFile{State: fmt.Sprintf("large %d %d", info.Size(), info.ModTime().UnixNano())}
 	}

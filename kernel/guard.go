@@ -123,6 +123,9 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 			return none, err
 		}
 	}
+	if agent && ctx.Err() != nil { // its run was stopped, and may have gone on without it
+		return none, context.Cause(ctx)
+	}
 	recorded := row.Audit != "" || agent
 	if recorded {
 		if err := c.intend(ctx, row, a, granted, grant); err != nil {

@@ -211,7 +211,7 @@ func (v *vault) files(plan knowledge.Plan) ([]vaultFile, error) {
 	at := func(path string) *vaultFile {
 		i := slices.IndexFunc(out, func(f vaultFile) bool { return f.path == path })
 		if i < 0 {
-			raw, err := os.ReadFile(v.path(path))
+			raw, err := sys.ReadRegular(v.path(path))
 			if err != nil {
 				raw = nil
 			} else if raw == nil {

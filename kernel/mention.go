@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 	"unicode"
 
@@ -141,10 +142,16 @@ func (n *names) drop() {
 // listable says why a folder cannot be listed. A walk passes over what it may
 // not read, the folder that it begins in too.
 func listable(folder string) error {
-	f, err := os.Open(folder)
+	info, err := os.Stat(folder)
+	if err == nil && !info.IsDir() {
+		err = syscall.ENOTDIR
+	}
 	if err == nil {
-		defer f.Close()
-		_, err = f.ReadDir(1)
+		var f *os.File
+		if f, err = os.Open(folder); err == nil {
+			defer f.Close()
+			_, err = f.ReadDir(1)
+		}
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return sys.Errorf(sys.CodeForbidden, "%s cannot be listed: %w.", shortenHome(folder), err)

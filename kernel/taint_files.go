@@ -146,13 +146,12 @@ func (k *Kernel) fileLabels(ctx context.Context, path string, inside, secret boo
 
 // hashOf is the hash of what is in a file; "" where there is none to be read.
 func hashOf(path string) string {
-	f, err := os.Open(path)
+	f, info, err := sys.OpenRegular(path)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
+	if info.Size() > maxFile {
 		return ""
 	}
 	h := blake3.New()

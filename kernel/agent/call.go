@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"oxios/kernel/llm"
 	"oxios/kernel/store"
@@ -227,13 +229,44 @@ func (x *run) invoke(ctx context.Context, c call) (res Result, err error) {
 		}
 		args.Args = json.RawMessage("{}")
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			x.Log.Error("Tool panicked", "tool", c.Name, "run_id", x.id, "panic", p, "stack", string(debug.Stack()))
-			err = sys.Errorf(sys.CodeInternal, "The tool %s failed inside Oxios: %v.", c.Name, p).WithHint("Try another way.")
-		}
+	return x.stoppable(ctx, c.Name, func() (res Result, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				x.Log.Error("Tool panicked", "tool", c.Name, "run_id", x.id, "panic", p, "stack", string(debug.Stack()))
+				err = sys.Errorf(sys.CodeInternal, "The tool %s failed inside Oxios: %v.", c.Name, p).WithHint("Try another way.")
+			}
+		}()
+		return tool.Call(ctx, args.Args)
+	})
+}
+
+// stoppable makes a call that a stop of the run ends at any rate. One that does
+// not come back, as from a disk that no longer answers, is left behind: it can
+// have no further effect, because the guard begins none in a run that was stopped.
+func (x *run) stoppable(ctx context.Context, name string, call func() (Result, error)) (Result, error) {
+	type answer struct {
+		res Result
+		err error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		res, err := call()
+		done <- answer{res, err}
 	}()
-	return tool.Call(ctx, args.Args)
+	select {
+	case a := <-done:
+		return a.res, a.err
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(cmp.Or(x.LeaveAfter, 4*time.Second))
+	defer late.Stop()
+	select {
+	case a := <-done:
+		return a.res, a.err
+	case <-late.C:
+		x.Log.WarnContext(ctx, "A tool did not come back after its run was stopped", "tool", name, "run_id", x.id)
+		return Result{}, errors.Join(ErrUnknown, context.Cause(ctx))
+	}
 }
 
 // How often the same call may give the same result.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"oxios/kernel/event"
 	"oxios/kernel/llm"
@@ -34,6 +35,11 @@ type Runner struct {
 	Bus   *event.Bus
 	Log   *slog.Logger
 	Clock sys.Clock
+
+	// LeaveAfter is how long a tool may take to notice that its run was stopped,
+	// before the run ends without it. The default, four seconds, is enough for a
+	// command to end its processes.
+	LeaveAfter time.Duration
 }
 
 // Spec is one run, with all that it may use.

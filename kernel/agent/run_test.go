@@ -288,6 +288,27 @@ func TestStopEndsAModelCallWithinASecondAndKeepsTheText(t *testing.T) {
 	}
 }
 
+func TestStopEndsARunWhoseToolDoesNotComeBack(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.runner.LeaveAfter = time.Millisecond
+	ctx, cancel := context.WithCancelCause(t.Context())
+	answers := make(chan struct{})
+	t.Cleanup(func() { close(answers) })
+	hang := func(context.Context, json.RawMessage) (agent.Result, error) { // as a disk that no longer answers
+		cancel(agent.ErrStopped)
+		<-answers
+		return agent.Result{Text: "late"}, nil
+	}
+	m := &model{turns: []turn{{calls: []llm.ToolCall{{ID: "1", Name: "hang", Args: `{}`}}}}}
+	if run := b.execute(t, ctx, m, nil, tool{"hang", hang}); run.State != store.RunStopped {
+		t.Errorf("got %s, want stopped", run.State)
+	}
+	if s := b.steps(t); len(s) != 2 || s[1].Outcome != store.OutcomeCanceled {
+		t.Errorf("got %+v, want the tool's step canceled", s)
+	}
+}
+
 func TestShutdownLeavesTheRunOpen(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

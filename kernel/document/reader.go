@@ -83,15 +83,11 @@ func Read(ctx context.Context, path, name, cache string) (r Result, err error) {
 				WithHint("Save it again with another program, and attach that.").WithCause(fmt.Errorf("panic: %v", p))
 		}
 	}()
-	f, err := os.Open(path)
+	f, info, err := sys.OpenRegular(path)
 	if err != nil {
 		return Result{}, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return Result{}, err
-	}
 	kind, err := Sniff(f, info.Size())
 	if err != nil {
 		return Result{}, err

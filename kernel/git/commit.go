@@ -14,6 +14,8 @@ import (
 	gogit "github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"oxios/kernel/sys"
 )
 
 const (
@@ -245,8 +247,8 @@ func (r *Repo) look(f *file, known map[string]entry) ([]byte, error) {
 		f.now.id = was.id
 		return nil, nil
 	}
-	raw, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
+	raw, err := sys.ReadRegular(name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, sys.ErrSpecial) {
 		f.gone = true
 		return nil, nil
 	}

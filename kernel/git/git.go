@@ -126,7 +126,7 @@ func (r *Repo) Read(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return os.ReadFile(from)
+	return sys.ReadRegular(from)
 }
 
 func (r *Repo) path(name string) (string, error) {

@@ -11,6 +11,8 @@ import (
 
 	gogit "github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"oxios/kernel/sys"
 )
 
 // mostOwn is how many entries an index has before they are put where they are
@@ -194,7 +196,7 @@ func (r *Repo) indexOf(repo *gogit.Repository) (*index, error) {
 // is there is the person's.
 func (r *Repo) missed(repo *gogit.Repository, last plumbing.Hash, x *index, files []*file) {
 	noted := map[string]bool{}
-	if raw, err := os.ReadFile(r.noteFile()); err == nil {
+	if raw, err := sys.ReadRegular(r.noteFile()); err == nil {
 		for name := range strings.SplitSeq(string(raw), "\x00") {
 			noted[name] = true
 		}

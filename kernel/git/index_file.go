@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"oxios/kernel/sys"
 )
 
 // The format is that of gitformat-index(5). A large index is split: most entries
@@ -92,7 +94,7 @@ type index struct {
 }
 
 func readIndexFile(name string) (*index, error) {
-	raw, err := os.ReadFile(name)
+	raw, err := sys.ReadRegular(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errNoIndex
 	}

@@ -198,7 +198,7 @@ func (r *Repo) freed(name string) {
 	if err != nil || info.Size() != int64(len(lockText)) {
 		return
 	}
-	if text, err := os.ReadFile(name); err == nil && string(text) == lockText {
+	if text, err := sys.ReadRegular(name); err == nil && string(text) == lockText {
 		_ = os.Remove(name)
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/zeebo/blake3"
+
+	"oxios/kernel/sys"
 )
 
 // reading is a file that was read, on its way into the index.
@@ -119,15 +121,11 @@ func (v *Vault) readFound(root *os.Root, p pending) ([]byte, fs.FileInfo, error)
 	if !p.plain {
 		return readIn(root, p.disk, maxNote)
 	}
-	f, err := os.Open(v.dir + string(filepath.Separator) + filepath.FromSlash(p.disk))
+	f, info, err := sys.OpenRegular(v.dir + string(filepath.Separator) + filepath.FromSlash(p.disk))
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, nil, err
-	}
 	if !os.SameFile(info, p.info) || info.Size() > maxNote {
 		return readIn(root, p.disk, maxNote)
 	}

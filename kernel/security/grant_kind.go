@@ -346,7 +346,7 @@ func (k *Kind) program(s GrantStep, word string) sys.Words {
 
 // fileDigest is the blake3 of a file's content in hex.
 func fileDigest(path string) (string, error) {
-	f, err := os.Open(path)
+	f, _, err := sys.OpenRegular(path)
 	if err != nil {
 		return "", err
 	}
@@ -379,7 +379,7 @@ func digestOf(files []string) (string, []byte, bool) {
 	h := blake3.New()
 	var all bytes.Buffer
 	for _, f := range files {
-		raw, err := os.ReadFile(f)
+		raw, err := sys.ReadRegular(f)
 		if err != nil && !os.IsNotExist(err) {
 			return "", nil, false
 		}

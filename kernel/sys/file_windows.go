@@ -1,0 +1,4 @@
+package sys
+
+// openNonblock is nothing that this system needs.
+const openNonblock = 0
