@@ -449,7 +449,11 @@ var (
 func outputText(raw []byte) string {
 	text := string(raw)
 	if strings.ToValidUTF8(text, "") != text {
-		if decoded, _, err := decodeText(raw); err == nil {
+		decoded, enc, err := decodeText(raw)
+		utf16 := enc == encUTF16LE || enc == encUTF16BE
+		// What one program writes as UTF-16, the next one in the line may go on with as UTF-8.
+		mixed := utf16 && (len(raw)%2 == 1 || enc == encUTF16LE && raw[len(raw)-1] == '\n')
+		if err == nil && !mixed {
 			text = decoded
 		}
 	}

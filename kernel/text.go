@@ -54,7 +54,7 @@ func sniff(f io.ReadSeeker) (textEncoding, error) {
 	head = head[:n]
 	defer f.Seek(0, io.SeekStart) //nolint:errcheck // the read after it fails as well
 	for _, b := range boms {
-		if bytes.HasPrefix(head, []byte(b.mark)) {
+		if rest, ok := bytes.CutPrefix(head, []byte(b.mark)); ok && (b.enc == encUTF8BOM || isUTF16(rest)) {
 			return b.enc, nil
 		}
 	}
@@ -62,34 +62,46 @@ func sniff(f io.ReadSeeker) (textEncoding, error) {
 	if bytes.IndexByte(head, 0) >= 0 || n > 0 && !strings.HasPrefix(kind, "text/") && kind != "application/octet-stream" {
 		return "", &errBinary{sys.Words{EN: kind}}
 	}
+	var letters sys.Hangul
 	for _, try := range []struct {
 		enc   textEncoding
 		check transform.Transformer
-	}{{encUTF8, encoding.UTF8Validator}, {encCP949, strict{korean.EUCKR.NewDecoder()}}} {
+	}{{encUTF8, encoding.UTF8Validator}, {encCP949, strict{korean.EUCKR.NewDecoder(), &letters}}} {
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return "", err
 		}
 		_, err := io.Copy(io.Discard, transform.NewReader(f, try.check))
-		if err == nil {
+		if err == nil && (try.enc == encUTF8 || letters.Certain()) {
 			return try.enc, nil
 		}
-		if !errors.Is(err, encoding.ErrInvalidUTF8) && !errors.Is(err, errNotThis) {
+		if err != nil && !errors.Is(err, encoding.ErrInvalidUTF8) && !errors.Is(err, errNotThis) {
 			return "", err
 		}
 	}
-	return "", &errBinary{sys.Say("text in an encoding other than UTF-8, UTF-16 and CP949, or no text")}
+	return "", &errBinary{sys.Say("text in an encoding that is not known for certain (UTF-8, UTF-16 and Korean CP949 are), or no text")}
+}
+
+// isUTF16 reports whether what follows a mark of UTF-16 is that: a line end of it
+// has a zero beside it, so that bytes with line ends and no zero are something else.
+func isUTF16(rest []byte) bool {
+	return bytes.IndexByte(rest, '\n') < 0 || bytes.IndexByte(rest, 0) >= 0
 }
 
 var errNotThis = errors.New("not in this encoding")
 
-// strict makes a decoder fail where it would put a replacement character.
-type strict struct{ transform.Transformer }
+// strict makes a decoder fail where it would put a replacement character, and
+// counts the letters.
+type strict struct {
+	transform.Transformer
+	letters *sys.Hangul
+}
 
 func (s strict) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
 	nDst, nSrc, err = s.Transformer.Transform(dst, src, atEOF)
 	if bytes.Contains(dst[:nDst], []byte("\uFFFD")) {
 		return nDst, nSrc, errNotThis
 	}
+	s.letters.Add(string(dst[:nDst]))
 	return nDst, nSrc, err
 }
 

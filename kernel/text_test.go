@@ -6,7 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
 	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
 
 	"oxios/kernel/security"
 	"oxios/kernel/sys"
@@ -52,9 +57,9 @@ func utf16le(s string) []byte {
 
 func TestKoreanAfterALongAsciiStartIsStillCP949(t *testing.T) {
 	t.Parallel()
-	raw := append(bytes.Repeat([]byte("plain ascii\n"), 20000), cp949(t, "끝\n")...)
+	raw := append(bytes.Repeat([]byte("plain ascii\n"), 20000), cp949(t, "끝입니다\n")...)
 	text, enc, err := decodeText(raw)
-	if err != nil || enc != encCP949 || !strings.HasSuffix(text, "끝\n") {
+	if err != nil || enc != encCP949 || !strings.HasSuffix(text, "끝입니다\n") {
 		t.Errorf("got %s, %v, ending %q", enc, err, text[len(text)-4:])
 	}
 }
@@ -66,11 +71,59 @@ func TestWhatIsNoTextIsSaidToBeBinary(t *testing.T) {
 		"pdf":     []byte("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"),
 		"latin-1": []byte("caf\xe9\n"),
 		"zeros":   make([]byte, 100),
+		// Each of these is valid CP949 too, as other letters.
+		"degrees":         []byte("Temp\n20\xb0C outside\nend\n"),
+		"gbk":             encoded(t, simplifiedchinese.GBK, "中文测试\nabc\n"),
+		"gbk, two":        encoded(t, simplifiedchinese.GBK, "北京\n"),
+		"gbk, a sentence": encoded(t, simplifiedchinese.GBK, "配置文件不存在，请检查路径。\n用户登录失败\n"),
+		"gb18030":         encoded(t, simplifiedchinese.GB18030, "数据库连接已断开\n"),
+		"big5":            encoded(t, traditionalchinese.Big5, "繁體中文測試\nabc\n"),
+		"euc-jp":          encoded(t, japanese.EUCJP, "これはテストです。設定ファイル\n"),
+		"euc-jp, kanji":   encoded(t, japanese.EUCJP, "東京都\n"),
+		"windows-1251":    encoded(t, charmap.Windows1251, "НАСТРОЙКИ пользователя\n"),
+		"koi8-r":          encoded(t, charmap.KOI8R, "Привет, мир\n"),
+		"windows-1253":    encoded(t, charmap.Windows1253, "Καλημέρα κόσμε\n"),
+		"windows-1252":    encoded(t, charmap.Windows1252, "«Ä» ÜBERGRÖSSE\n"),
+		"one syllable":    encoded(t, simplifiedchinese.GBK, "场\n"), // or Korean 끝
+		"a mark alone":    []byte("\xff\xfeA\nEND\n"),
 	} {
 		var binary *errBinary
 		if _, enc, err := decodeText(raw); !errors.As(err, &binary) {
 			t.Errorf("%s: got %s, %v, want binary", name, enc, err)
 		}
+	}
+}
+
+func encoded(t *testing.T, e encoding.Encoding, s string) []byte {
+	t.Helper()
+	raw, err := e.NewEncoder().Bytes([]byte(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+func TestKoreanOfEverydayFilesIsKnown(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"안녕\n", "이름,나이\n홍길동,30\n김철수,25\n", "※ 주의: 10㎡ 이상 ①번\n", "ㅋㅋ 오늘 회의 3시입니다 ㅠㅠ\n", "서울특별시 강남구 테헤란로 123, 4층\n",
+		"[설정]\r\n폴더=C:\\문서\r\n", "제1장 총칙(總則)\n제1조(목적) 이 규정은 회사의 운영에 필요한 사항을 정한다.\n", "웹 브라우저에서 첨부파일 열기 → 저장\n",
+	} {
+		if got, enc, err := decodeText(cp949(t, text)); err != nil || enc != encCP949 || got != text {
+			t.Errorf("%q: got %q as %s, %v", text, got, enc, err)
+		}
+	}
+}
+
+func TestOutputAfterAMarkOfUTF16IsNotLost(t *testing.T) {
+	t.Parallel()
+	for _, raw := range []string{"\xff\xfeA\nEND\n", "\xfe\xffA\nEND\n", "\xff\xfea\x00\n\x00END\n", "\xff\xfea\x00\n\x00END!\n"} {
+		if got := outputText([]byte(raw)); !strings.Contains(got, "END") {
+			t.Errorf("%q became %q", raw, got)
+		}
+	}
+	if got := outputText(append([]byte{0xFF, 0xFE}, utf16le("안녕\n")...)); got != "안녕\n" {
+		t.Errorf("got %q", got)
 	}
 }
 

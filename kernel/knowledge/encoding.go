@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/korean"
+
+	"oxios/kernel/sys"
 )
 
 const bom = "\uFEFF"
@@ -40,7 +42,7 @@ func decode(raw []byte) (text []byte, encoding string, hasBOM bool) {
 	if utf8.Valid(raw) {
 		return raw, encUTF8, false
 	}
-	if got, err := korean.EUCKR.NewDecoder().Bytes(raw); err == nil && !bytes.ContainsRune(got, utf8.RuneError) {
+	if got, err := korean.EUCKR.NewDecoder().Bytes(raw); err == nil && sys.KoreanBytes(string(got)) {
 		return got, encEUCKR, false
 	}
 	return bytes.ToValidUTF8(raw, []byte("\uFFFD")), encUnknown, false

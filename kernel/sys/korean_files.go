@@ -57,7 +57,7 @@ func koreanFiles() [][2]string {
 		{"Its folder is empty or missing. Use ls or find to look around.", "그 폴더가 비었거나 없습니다. ls나 find로 둘러보세요."},
 		{"Did you mean %s? There are: %s.", "%s을(를) 찾으셨나요? 있는 것: %s."},
 		{"In its folder there are: %s. Use find to look elsewhere.", "그 폴더에 있는 것: %s. 다른 곳은 find로 찾으세요."},
-		{"text in an encoding other than UTF-8, UTF-16 and CP949, or no text", "UTF-8, UTF-16, CP949가 아닌 인코딩이거나 글이 아님"},
+		{"text in an encoding that is not known for certain (UTF-8, UTF-16 and Korean CP949 are), or no text", "인코딩을 확실히 알 수 없거나(UTF-8, UTF-16, 한국어 CP949만 알아봄) 글이 아님"},
 		{"Use ls to see what is in it.", "ls로 그 안에 무엇이 있는지 보세요."},
 		{"%s is a folder, not a file.", "%s은(는) 파일이 아니라 폴더입니다."},
 		{"The pattern is empty. Nothing was searched.", "패턴이 비어 있습니다. 아무것도 찾지 않았습니다."},

@@ -83,25 +83,16 @@ func decodeAs(data []byte, e encoding.Encoding) string {
 }
 
 // looksKorean reports whether bytes that declare nothing are Korean of before
-// UTF-8: read so, they are Hangul for the most part and nothing is wrong.
+// UTF-8: read so, their letters are those of Korean and nothing is wrong.
 func looksKorean(data []byte) bool {
 	sample := data[:min(len(data), 64<<10)]
 	text, err := korean.EUCKR.NewDecoder().Bytes(sample)
 	if err != nil {
 		return false
 	}
-	hangul, other, wrong := 0, 0, 0
-	for _, r := range string(text) {
-		switch {
-		case r == utf8.RuneError:
-			wrong++
-		case unicode.Is(unicode.Hangul, r):
-			hangul++
-		case r > 0x7F:
-			other++
-		}
-	}
-	return wrong <= 1 && hangul > 4*other // the sample may end inside a character
+	var letters sys.Hangul
+	letters.Add(strings.ReplaceAll(string(text), "\uFFFD", ""))
+	return letters.Certain() && bytes.Count(text, []byte("\uFFFD")) <= 1 // the sample may end inside a character
 }
 
 // mediaType is the type that a server declared, in lower case without its
