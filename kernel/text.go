@@ -59,7 +59,8 @@ func sniff(f io.ReadSeeker) (textEncoding, error) {
 		}
 	}
 	kind := http.DetectContentType(head)
-	if bytes.IndexByte(head, 0) >= 0 || n > 0 && !strings.HasPrefix(kind, "text/") && kind != "application/octet-stream" {
+	media := !strings.HasPrefix(kind, "text/") && kind != "application/octet-stream"
+	if bytes.IndexByte(head, 0) >= 0 || n > 0 && media && !sys.PlainText(head) {
 		return "", &errBinary{sys.Words{EN: kind}}
 	}
 	var letters sys.Hangul
@@ -77,6 +78,9 @@ func sniff(f io.ReadSeeker) (textEncoding, error) {
 		if err != nil && !errors.Is(err, encoding.ErrInvalidUTF8) && !errors.Is(err, errNotThis) {
 			return "", err
 		}
+	}
+	if media {
+		return "", &errBinary{sys.Words{EN: kind}}
 	}
 	return "", &errBinary{sys.Say("text in an encoding that is not known for certain (UTF-8, UTF-16 and Korean CP949 are), or no text")}
 }

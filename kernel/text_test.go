@@ -64,6 +64,20 @@ func TestKoreanAfterALongAsciiStartIsStillCP949(t *testing.T) {
 	}
 }
 
+func TestTextIsTextWhateverItsFirstLettersResemble(t *testing.T) {
+	t.Parallel()
+	for _, start := range []string{"BMW,320i", "BM", "ID3", "GIF89a", "GIF87a", "%!PS-Adobe-3.0", ".snd", "OTTO", "MThd", "FWS", "RIFF....WEBPVP8 ", "wOFF", "true", "Rar!", "OggS", "%PDF-1.7", "II*", "\x1b[1mBM"} {
+		for _, text := range []string{start, start + " is the first line\nand 둘째 줄\n"} {
+			if got, enc, err := decodeText([]byte(text)); err != nil || enc != encUTF8 || got != text {
+				t.Errorf("%q: got %q as %s, %v", text, got, enc, err)
+			}
+		}
+		if got, enc, err := decodeText(cp949(t, start+" 차량,가격\n")); err != nil || enc != encCP949 {
+			t.Errorf("%q: got %q as %s, %v", start, got, enc, err)
+		}
+	}
+}
+
 func TestWhatIsNoTextIsSaidToBeBinary(t *testing.T) {
 	t.Parallel()
 	for name, raw := range map[string][]byte{

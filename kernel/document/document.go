@@ -67,9 +67,11 @@ func Sniff(f io.ReaderAt, size int64) (Kind, error) {
 		return Other, err
 	}
 	switch mime := http.DetectContentType(head); {
-	case slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, mime):
+	case slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, mime) && !sys.PlainText(head):
 		return Image, nil
-	case bytes.Contains(head[:min(len(head), 1024)], []byte("%PDF-")): // some programs write a line in front
+	case bytes.HasPrefix(head, []byte("%PDF-")):
+		return PDF, nil
+	case bytes.Contains(head[:min(len(head), 1024)], []byte("%PDF-")) && (!sys.PlainText(head) || endsPDF(f, size)): // some programs write a line in front
 		return PDF, nil
 	case mime == "application/zip" && listsWord(f, size):
 		return Word, nil
@@ -87,6 +89,14 @@ func listsWord(f io.ReaderAt, size int64) bool {
 	end := make([]byte, min(size, 256<<10))
 	n, _ := f.ReadAt(end, size-int64(len(end)))
 	return bytes.Contains(end[:n], []byte(mainPart))
+}
+
+// endsPDF reports whether a file ends as a PDF does. A text may name the
+// mark of its beginning.
+func endsPDF(f io.ReaderAt, size int64) bool {
+	end := make([]byte, min(size, 1024))
+	n, _ := f.ReadAt(end, size-int64(len(end)))
+	return bytes.Contains(end[:n], []byte("%%EOF"))
 }
 
 // Describe names a file that is none of the kinds, in words of a person, with

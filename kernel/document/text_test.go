@@ -207,6 +207,8 @@ func TestSniffGoesByContent(t *testing.T) {
 		"docx":              {docx(t, para("x"), nil), document.Word},
 		"zip":               {archive, document.Other},
 		"text":              {[]byte("PNG is a format"), document.Other},
+		"text about a PDF":  {[]byte("A PDF begins with %PDF-1.7\n"), document.Other},
+		"text of a GIF":     {[]byte("GIF89a is what the first bytes say\n"), document.Other},
 		"empty":             {nil, document.Other},
 		"program":           {[]byte("\x7FELF\x02\x01\x01\x00"), document.Other},
 	} {

@@ -141,7 +141,7 @@ func about(p string, f fs.File) (FileInfo, error) {
 func picture(head []byte) string {
 	mime := http.DetectContentType(head)
 	switch text := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\xEF\xBB\xBF"))); {
-	case slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"}, mime):
+	case slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"}, mime) && !sys.PlainText(head):
 		return mime
 	case len(head) >= 12 && string(head[4:8]) == "ftyp" && (string(head[8:12]) == "avif" || string(head[8:12]) == "avis"):
 		return "image/avif"

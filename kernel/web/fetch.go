@@ -171,6 +171,9 @@ func kindOf(r *reading) kind {
 	}
 	if declared == "" {
 		declared = mediaType(http.DetectContentType(r.data))
+		if !strings.HasPrefix(declared, "text/") && sys.PlainText(r.data[:min(len(r.data), 512)]) {
+			declared = "text/plain"
+		}
 		r.page.ContentType = cmp.Or(declared, "application/octet-stream")
 	}
 	switch {

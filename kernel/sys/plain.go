@@ -1,0 +1,13 @@
+package sys
+
+import "slices"
+
+// PlainText reports whether the beginning of a file can be text, in whatever
+// encoding of single bytes or UTF-8: it has no control characters but those of
+// lines. What the first letters resemble says nothing: a table of cars begins with
+// BM as a bitmap does, and a picture has control characters right behind them.
+func PlainText(head []byte) bool {
+	return !slices.ContainsFunc(head, func(b byte) bool {
+		return b < ' ' && (b < '\b' || b > '\r') && b != 0x1B || b == 0x7F
+	})
+}
