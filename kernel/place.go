@@ -43,6 +43,7 @@ func (c *caller) place(p string) place {
 		at.err = err
 		return at
 	}
+	rel = onDisk(root, rel)
 	at.shown = path.Clean(rel)
 	switch at.rel, err = root.Resolve(rel); {
 	case sys.CodeOf(err) == sys.CodeRefused:
@@ -63,6 +64,10 @@ func (c *caller) outside(p string, at place) place {
 	abs := expandHome(p)
 	if !filepath.IsAbs(abs) {
 		abs = filepath.Join(at.folder, abs)
+	}
+	if top, err := security.OpenRoot("/"); err == nil && !isASCII(abs) && filepath.Separator == '/' {
+		abs = "/" + onDisk(top, strings.TrimPrefix(filepath.ToSlash(filepath.Clean(abs)), "/"))
+		top.Close()
 	}
 	at.abs = realPath(abs)
 	at.inside, at.shown = false, at.abs

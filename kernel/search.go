@@ -197,7 +197,7 @@ func (a *ExecAPI) Find(ctx context.Context, in FindArgs) (FindResult, error) {
 	act.reads = a.readsFolder(p, true)
 	return guard(ctx, a.caller, act, func(ctx context.Context) (FindResult, error) {
 		r := FindResult{Paths: []string{}}
-		pattern := strings.TrimPrefix(in.Pattern, "./")
+		pattern, folders := strings.CutSuffix(strings.TrimPrefix(in.Pattern, "./"), "/") // as they are listed
 		if pattern == "" || filepath.IsAbs(pattern) || strings.HasPrefix(pattern, "~") || strings.HasPrefix(pattern, "../") {
 			return r, sys.Errorf(sys.CodeInvalid, "The pattern %q is not one for names below a folder.", cutText(in.Pattern, 200)).
 				WithHint("Give the folder as path, and a pattern such as *.pdf or src/**/*.go.")
@@ -207,6 +207,9 @@ func (a *ExecAPI) Find(ctx context.Context, in FindArgs) (FindResult, error) {
 		}
 		s := &search{k: a.k, place: p, only: pattern, folders: true, all: in.Ignored, shut: a.shut()}
 		err := s.walk(ctx, func(name string, _ fs.DirEntry, _ func() (fs.File, error)) error {
+			if folders && !strings.HasSuffix(name, "/") {
+				return nil
+			}
 			if len(r.Paths) == maxPaths {
 				r.Truncated = true
 				return fs.SkipAll

@@ -152,6 +152,7 @@ func (e textEncoding) encode(text string) ([]byte, error) {
 		return append([]byte(boms[0].mark), strings.TrimPrefix(text, "\uFEFF")...), nil
 	case encUTF16LE, encUTF16BE, encCP949:
 	}
+	text = strings.TrimPrefix(text, "\uFEFF") // the encoder writes it
 	raw, err := e.codec().NewEncoder().Bytes([]byte(text))
 	if err == nil {
 		return raw, nil

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"golang.org/x/text/unicode/norm"
 
 	"oxios/kernel/security"
 	"oxios/kernel/sys"
@@ -151,7 +152,10 @@ func (s *search) matches(rel string) bool {
 	case s.place.rel != ".":
 		name = strings.TrimPrefix(rel, s.place.rel+"/")
 	}
-	return doublestar.MatchUnvalidated(s.only, name)
+	if isASCII(name) {
+		return doublestar.MatchUnvalidated(s.only, name)
+	}
+	return doublestar.MatchUnvalidated(norm.NFC.String(s.only), norm.NFC.String(name))
 }
 
 // leaveOut notes what is ignored.

@@ -10,9 +10,11 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/zeebo/blake3"
+	"golang.org/x/text/unicode/norm"
 
 	"oxios/kernel/security"
 	"oxios/kernel/store"
@@ -45,9 +47,15 @@ type FileEffect struct {
 }
 
 // Write writes a whole file, at one moment the old one and at the next the new
-// one. A file that exists keeps its mode and its encoding.
+// one. A file that exists keeps its mode, its encoding and its line ends, unless
+// the content has CRLF itself.
 func (a *ExecAPI) Write(ctx context.Context, in WriteArgs) (FileEffect, error) {
-	return a.change(ctx, "exec.write", in.Path, in, func(oldFile) (string, int, error) { return in.Content, 0, nil })
+	return a.change(ctx, "exec.write", in.Path, in, func(old oldFile) (string, int, error) {
+		if lineEnding(old.text) == crlf && !strings.Contains(in.Content, crlf) { // models write LF, whatever the file has
+			return withEnding(in.Content, crlf), 0, nil
+		}
+		return in.Content, 0, nil
+	})
 }
 
 // Edit replaces text in a file. It keeps encoding, mode and line endings. When
@@ -316,15 +324,12 @@ func replaceText(old oldFile, in EditArgs, masked func(string) string) (string, 
 		return "", 0, sys.Errorf(sys.CodeInvalid, "%s has characters that would not be written back as they were (%s). Nothing was changed.", in.Path, old.enc).
 			WithHint("Convert it with a command, if the person agrees.")
 	}
-	from, to := in.Old, in.New
-	if lineEnding(old.text) == crlf { // models write LF, whatever the file has
-		from, to = withEnding(from, crlf), withEnding(to, crlf)
-		if !strings.Contains(old.text, from) {
-			from = in.Old // a file with both kinds
-		}
-	}
+	from, to := withEndingsOf(old.text, in.Old, in.New)
 	n := strings.Count(old.text, from)
 	switch {
+	case from == to:
+		return "", 0, sys.Errorf(sys.CodeInvalid, "old and new differ in their line ends alone, which the file keeps. Nothing was changed.").
+			WithHint("Convert the file with a command, if its line ends are to change.")
 	case n == 0 && strings.Contains(security.PlainText(old.text), from):
 		return "", 0, sys.Errorf(sys.CodeNotFound, "%s has signs there that nobody sees, and that were left out when it was read. Nothing was changed.", in.Path).
 			WithHint("Replace the lines around them, or write the whole file.")
@@ -335,6 +340,18 @@ func replaceText(old oldFile, in EditArgs, masked func(string) string) (string, 
 			WithHint("Take in more of the lines around the right one, or set all to replace every one.")
 	}
 	return strings.ReplaceAll(old.text, from, to), n, nil
+}
+
+// withEndingsOf returns what an edit replaces, and with what, in the line ends
+// that the file has there: models write LF, whatever it has.
+func withEndingsOf(text, from, to string) (string, string) {
+	endings := []string{lineEnding(text), lf, crlf}
+	for _, ending := range endings { // a file may have both kinds
+		if f := withEnding(from, ending); strings.Contains(text, f) {
+			return f, withEnding(to, ending)
+		}
+	}
+	return withEnding(from, endings[0]), withEnding(to, endings[0])
 }
 
 // linesOf lists the first lines in which s begins.
@@ -353,6 +370,35 @@ func linesOf(text, s string) string {
 	return strings.Join(lines, ", ") + ", …"
 }
 
+// plainSigns are what keyboards have in place of signs that look like them.
+var plainSigns = strings.NewReplacer(
+	"\u00a0", " ", "\u2007", " ", "\u2009", " ", "\u200a", " ", "\u202f", " ", "\u3000", " ",
+	"\u2018", "'", "\u2019", "'", "\u201a", "'", "\u2032", "'", "\u201c", `"`, "\u201d", `"`, "\u201e", `"`, "\u2033", `"`,
+	"\u2010", "-", "\u2011", "-", "\u2012", "-", "\u2013", "-", "\u2014", "-", "\u2212", "-", "\u2026", "...", "\u00d7", "x",
+)
+
+func plainText(s string) string { return plainSigns.Replace(norm.NFC.String(s)) }
+
+// lookalike says where text has old but for signs that only look like its own, as
+// a space that does not break.
+func lookalike(text, old string) (sys.Words, bool) {
+	before, _, ok := strings.Cut(plainText(withEnding(text, lf)), plainText(withEnding(old, lf)))
+	if !ok {
+		return sys.Words{}, false
+	}
+	first := 1 + strings.Count(before, lf)
+	last := first + strings.Count(strings.TrimSuffix(plainText(withEnding(old, lf)), lf), lf)
+	var lines []string
+	n := 0
+	for line := range strings.Lines(text) {
+		if n++; n >= first && n <= last {
+			lines = append(lines, strings.TrimRight(line, "\r\n"))
+		}
+	}
+	said := strconv.QuoteToASCII(cutText(strings.Join(lines, lf), 300))
+	return sys.Say("Line %d has it with other signs that look the same: %s. Write them as they are there (\\u escapes work).", first, said), true
+}
+
 // closest says which line of text is most like the first one of old.
 func closest(text, old string) sys.Words {
 	want := ""
@@ -360,6 +406,9 @@ func closest(text, old string) sys.Words {
 		if want = strings.TrimSpace(line); want != "" {
 			break
 		}
+	}
+	if line, ok := lookalike(text, old); ok {
+		return line
 	}
 	best, at, found, n := 0.5, 0, "", 0
 	for line := range strings.Lines(text) {
