@@ -10,14 +10,14 @@ import (
 
 // Exact puts dates in the place of words like tomorrow, next Friday, 내일 and
 // 지난주 금요일, counted from when the text was said, in its time zone. Weeks begin
-// on Monday, so that next Friday is that of the next week. What recurs, and what
-// is vague, stays as it is. It reports whether anything changed.
+// on Monday, so that next Friday is that of the next week. What recurs, what is
+// vague, and what is a name, a path, code or a quotation, stays as it is. It reports whether anything changed.
 func Exact(text string, said time.Time) (string, bool) {
 	if recurs().MatchString(text) {
 		return text, false
 	}
-	out := englishDays().ReplaceAllStringFunc(text, func(hit string) string { return english(text, hit, said) })
-	out = koreanDays().ReplaceAllStringFunc(out, func(hit string) string { return korean(hit, said) })
+	out := replaceDays(text, englishDays(), englishName, func(hit string) string { return english(text, hit, said) })
+	out = replaceDays(out, koreanDays(), koreanName, func(hit string) string { return korean(hit, said) })
 	out = once(out)
 	return out, out != text
 }
@@ -51,7 +51,7 @@ func english(text, hit string, said time.Time) string {
 	case lead == "":
 		lead = "on "
 	}
-	if strings.HasPrefix(text, hit) {
+	if isUpper(hit) || strings.HasPrefix(text, hit) {
 		lead = strings.ToUpper(lead[:1]) + lead[1:]
 	}
 	return lead + date
