@@ -140,7 +140,7 @@ func (x exported) markdown(korean bool) string {
 			answered[m.RunID] = true
 			p.steps(r.Steps)
 		}
-		p.line("%s\n", strings.TrimSpace(m.Content))
+		p.line("%s\n", closedMarkdown(m.Content))
 		p.ending(m)
 		if r != nil && last[m.RunID] == i {
 			p.outcome(r)
@@ -157,7 +157,7 @@ func (x exported) markdown(korean bool) string {
 		p.outcome(r)
 	}
 	for _, q := range x.Queued {
-		p.line("## %s · %s\n\n%s\n", p.t("You, not read yet", "나 (아직 읽지 않음)"), clockTime(q.CreatedAt), strings.TrimSpace(q.Text))
+		p.line("## %s · %s\n\n%s\n", p.t("You, not read yet", "나 (아직 읽지 않음)"), clockTime(q.CreatedAt), closedMarkdown(q.Text))
 	}
 	return p.b.String()
 }
@@ -216,7 +216,7 @@ func (p *page) head(v SessionView) {
 
 // asked is what the person said, and what they attached.
 func (p *page) asked(m Message) {
-	p.line("## %s · %s\n\n%s\n", p.t("You", "나"), clockTime(m.At), strings.TrimSpace(m.Content))
+	p.line("## %s · %s\n\n%s\n", p.t("You", "나"), clockTime(m.At), closedMarkdown(m.Content))
 	for _, a := range m.Attachments {
 		p.line("- %s: %s", p.t("Attached", "첨부"), titleOfAttachment(a))
 	}
