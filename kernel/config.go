@@ -326,7 +326,7 @@ func (f *configFile) get() Config {
 func (f *configFile) load() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	raw, err := os.ReadFile(f.path)
+	raw, err := f.content()
 	if errors.Is(err, fs.ErrNotExist) {
 		f.config, f.problem, f.read = defaultConfig(), nil, time.Time{}
 		return nil
@@ -356,10 +356,16 @@ func (f *configFile) load() error {
 	return nil
 }
 
+// content is what the file says.
+func (f *configFile) content() ([]byte, error) {
+	raw, err := os.ReadFile(f.path)
+	return sys.WithoutMark(raw), err
+}
+
 // sets reports whether the file itself sets one of some keys. What cannot be read
 // sets none.
 func (f *configFile) sets(keys ...string) bool {
-	raw, err := os.ReadFile(f.path)
+	raw, err := f.content()
 	var all map[string]any
 	if err != nil || toml.Unmarshal(raw, &all) != nil {
 		return false
@@ -445,7 +451,7 @@ func (f *configFile) set(key, value string) error {
 	if err != nil {
 		return err
 	}
-	raw, err := os.ReadFile(f.path)
+	raw, err := f.content()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return sys.Errorf(sys.CodeUnavailable, "config.toml cannot be read: %w.", err)
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -202,7 +201,7 @@ func (f *configFile) change(edit func(raw []byte) ([]byte, error), want func(*Co
 	if problem != nil {
 		return sys.Errorf(sys.CodeConflict, "config.toml has an error, so nothing was changed. %s", sys.Words{EN: problem.Message, KO: problem.MessageKO}).WithHint("%s", sys.Words{EN: problem.Hint, KO: problem.HintKO})
 	}
-	raw, err := os.ReadFile(f.path)
+	raw, err := f.content()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return sys.Errorf(sys.CodeUnavailable, "config.toml cannot be read: %w.", err)
 	}

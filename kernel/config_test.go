@@ -43,6 +43,23 @@ func TestSetConfigChangesOneLineAndKeepsTheComments(t *testing.T) {
 	}
 }
 
+func TestConfigOfAnEditorOnWindowsIsInForceAndCanBeChanged(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	writeConfig(t, k, "\uFEFFmode = \"ask\"\r\ntheme = \"dark\"\r\n")
+	k.Restart()
+	c, err := k.Person().Infra.Config(t.Context())
+	if err != nil || c.Problem != nil || c.Values["mode"] != "ask" || c.Values["theme"] != "dark" {
+		t.Errorf("got %+v, %v", c, err)
+	}
+	if _, err := k.Person().Infra.SetConfig(t.Context(), "mode", "auto"); err != nil {
+		t.Fatal(err)
+	}
+	if c, err = k.Person().Infra.Config(t.Context()); err != nil || c.Values["mode"] != "autonomous" || c.Values["theme"] != "dark" {
+		t.Errorf("got %+v, %v after a change", c, err)
+	}
+}
+
 func TestErrorInConfigKeepsTheLastGoodOneAndPointsAtTheLine(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

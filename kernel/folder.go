@@ -136,7 +136,7 @@ func (k *Kernel) usable(path string) (string, error) {
 	if strings.ContainsRune(path, 0) {
 		return "", sys.Errorf(sys.CodeInvalid, "A folder's name cannot contain a NUL character.")
 	}
-	abs, err := absolute(strings.TrimSpace(path))
+	abs, err := absolute(path)
 	if err != nil {
 		return "", err
 	}
@@ -146,8 +146,14 @@ func (k *Kernel) usable(path string) (string, error) {
 	return abs, k.deniedFolder(abs)
 }
 
-// absolute returns the path that somebody wrote, absolute and without ~.
+// absolute returns the path that somebody wrote, absolute and without ~. Spaces
+// around it are taken for slips, unless there is something whose name has them.
 func absolute(path string) (string, error) {
+	if trimmed := strings.TrimSpace(path); trimmed != path {
+		if _, err := os.Lstat(expandHome(path)); err != nil {
+			path = trimmed
+		}
+	}
 	abs, err := filepath.Abs(expandHome(path))
 	if err != nil {
 		return "", sys.Errorf(sys.CodeInvalid, "%q is not a path: %w.", path, err)

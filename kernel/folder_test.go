@@ -45,6 +45,24 @@ func TestFolderThatIsSpelledLikeTheOxiosHomeIsWorkedIn(t *testing.T) {
 	}
 }
 
+func TestFolderIsWorkedInWhateverSpacesItsNameHas(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	dir := t.TempDir()
+	for _, name := range []string{"trail ", " lead", " both "} {
+		at := filepath.Join(dir, name)
+		if err := os.Mkdir(at, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := k.Person().Security.TrustFolder(t.Context(), at, kernel.FolderTrusted); err != nil || f.Path != at {
+			t.Errorf("%q: got %+v, %v", name, f, err)
+		}
+	}
+	if f, err := k.Person().Security.TrustFolder(t.Context(), " "+filepath.Join(dir, " lead")+" ", kernel.FolderTrusted); err != nil || f.Path != filepath.Join(dir, " lead") {
+		t.Errorf("spaces around a path: got %+v, %v", f, err)
+	}
+}
+
 func TestOxiosHomeUnderAnotherNameIsNoPlaceToWork(t *testing.T) {
 	t.Parallel()
 	k := open(t)

@@ -205,7 +205,7 @@ func withRole(old map[string]RoleConfig, name string, rc *RoleConfig) map[string
 // step on. It need not exist.
 func (a *SecurityAPI) DenyPath(ctx context.Context, path string) (Permissions, error) {
 	return guard(ctx, a.caller, action{call: "security.denyPath", resource: "file:" + path}, func(context.Context) (Permissions, error) {
-		abs, err := absolute(strings.TrimSpace(path))
+		abs, err := absolute(path)
 		if err != nil {
 			return Permissions{}, err
 		}
@@ -216,7 +216,7 @@ func (a *SecurityAPI) DenyPath(ctx context.Context, path string) (Permissions, e
 // AllowPath takes a path from the denied ones.
 func (a *SecurityAPI) AllowPath(ctx context.Context, path string) (Permissions, error) {
 	return guard(ctx, a.caller, action{call: "security.allowPath", resource: "file:" + path}, func(context.Context) (Permissions, error) {
-		abs, err := absolute(strings.TrimSpace(path))
+		abs, err := absolute(path)
 		if err != nil {
 			return Permissions{}, err
 		}

@@ -49,7 +49,7 @@ func (a *SecurityAPI) TrustFolder(ctx context.Context, path, trust string) (Fold
 		if !slices.Contains([]string{FolderTrusted, FolderDeclined, ""}, trust) {
 			return Folder{}, sys.Errorf(sys.CodeInvalid, "%q cannot be said of a folder: it is trusted, declined, or nothing.", trust)
 		}
-		abs, err := absolute(strings.TrimSpace(path))
+		abs, err := absolute(path)
 		if err != nil {
 			return Folder{}, err
 		}

@@ -26,7 +26,7 @@ var languagePattern = sys.Pattern(`(?m)^[ \t]*language[ \t]*=[ \t]*["'](en|ko)["
 // environment.
 func languageOf(home string, getenv func(string) string) language {
 	raw, _ := os.ReadFile(filepath.Join(home, "config.toml")) // without it the environment decides
-	if m := languagePattern().FindSubmatch(raw); m != nil {
+	if m := languagePattern().FindSubmatch(sys.WithoutMark(raw)); m != nil {
 		if string(m[1]) == "ko" {
 			return korean
 		}

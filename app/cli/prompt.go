@@ -134,5 +134,5 @@ func (c *console) readInput(path string) ([]byte, error) {
 	if err != nil {
 		return nil, c.fail(sys.CodeUnavailable, fmt.Sprintf(c.t("%s cannot be read: %v.", "%s을(를) 읽을 수 없습니다: %v."), path, err), "")
 	}
-	return raw, nil
+	return sys.WithoutMark(raw), nil
 }

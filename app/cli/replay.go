@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"os"
@@ -47,7 +48,7 @@ func (c *console) replayPolicy(path string) (*kernel.ReplayPolicy, error) {
 		return nil, usage(c.fail(sys.CodeNotFound, fmt.Sprintf(c.t("The policy cannot be read: %v.", "규칙 파일을 읽을 수 없습니다: %v."), err), ""))
 	}
 	p := &kernel.ReplayPolicy{}
-	if err := toml.NewDecoder(strings.NewReader(string(raw))).DisallowUnknownFields().Decode(p); err != nil {
+	if err := toml.NewDecoder(bytes.NewReader(sys.WithoutMark(raw))).DisallowUnknownFields().Decode(p); err != nil {
 		return nil, usage(c.fail(sys.CodeInvalid, fmt.Sprintf(c.t("The policy is not understood: %v.", "규칙 파일을 이해할 수 없습니다: %v."), err),
 			c.t("It may have mode, profile, tools_off and isolation.", "mode, profile, tools_off, isolation을 쓸 수 있습니다.")))
 	}

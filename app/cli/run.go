@@ -96,7 +96,7 @@ func (c *console) message(args []string) (text string, piped bool, err error) {
 	if err != nil {
 		return "", true, c.fail(sys.CodeUnavailable, fmt.Sprintf(c.t("Standard input cannot be read: %v.", "표준 입력을 읽을 수 없습니다: %v."), err), "")
 	}
-	return string(raw), true, nil
+	return string(sys.WithoutMark(raw)), true, nil
 }
 
 // workFolder is where the agent works.

@@ -59,7 +59,7 @@ func Parse(data []byte) ([]Scenario, error) {
 	var file struct {
 		Scenario []Scenario `toml:"scenario"`
 	}
-	dec := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields()
+	dec := toml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(data, []byte("\uFEFF")))).DisallowUnknownFields()
 	if err := dec.Decode(&file); err != nil {
 		var at *toml.DecodeError
 		var strict *toml.StrictMissingError

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"bytes"
 	"cmp"
 	_ "embed"
 	"errors"
@@ -131,7 +132,7 @@ func LoadCatalogue(userFile string) (*Catalogue, error) {
 
 func (c *Catalogue) merge(data []byte, own bool) error {
 	var file catalogueFile
-	dec := toml.NewDecoder(strings.NewReader(string(data))).DisallowUnknownFields()
+	dec := toml.NewDecoder(bytes.NewReader(sys.WithoutMark(data))).DisallowUnknownFields()
 	if err := dec.Decode(&file); err != nil {
 		var at *toml.DecodeError
 		var strict *toml.StrictMissingError

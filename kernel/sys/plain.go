@@ -1,6 +1,9 @@
 package sys
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 // PlainText reports whether the beginning of a file can be text, in whatever
 // encoding of single bytes or UTF-8: it has no control characters but those of
@@ -11,3 +14,7 @@ func PlainText(head []byte) bool {
 		return b < ' ' && (b < '\b' || b > '\r') && b != 0x1B || b == 0x7F
 	})
 }
+
+// WithoutMark returns the content of a file of settings or lines without the mark
+// of UTF-8 that editors on Windows begin it with.
+func WithoutMark(raw []byte) []byte { return bytes.TrimPrefix(raw, []byte("\uFEFF")) }
