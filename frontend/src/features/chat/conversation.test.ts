@@ -97,7 +97,11 @@ describe('a conversation', () => {
 		for (let i = 0; i < 100; i++) {
 			const after = c.runs.at(-1)!.run.id;
 			fake.emit('session', { ...c.session, head_id: `burst-${i}` }, of);
-			fake.emit('run.created', makeRun({ id: `burst-${i}`, session_id: 's-parser', after_id: after }), of);
+			fake.emit(
+				'run.created',
+				makeRun({ id: `burst-${i}`, session_id: 's-parser', after_id: after, text: 'One more' }),
+				of,
+			);
 		}
 		await vi.advanceTimersByTimeAsync(2000);
 		expect(c.runs.at(-1)?.run.id).toBe('burst-99');
