@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -128,6 +129,7 @@ type command struct {
 	err        error       // why it cannot be run; told once it is let through
 
 	made  []madeNew          // for it, outside the folder
+	told  Labels             // of what its output names
 	meta  map[string]any     // of its audit records
 	proxy *security.NetProxy // its way to the network, nil below isolation 3
 }
@@ -251,6 +253,9 @@ func (c *command) run(ctx context.Context) (ExecResult, error) {
 	}
 	if watched.why() != "" && c.onCopy(ctx, spec.Level) { // it is known only now that the folder holds too much
 		return c.runOnCopy(ctx, spec)
+	}
+	if err := errors.Join(watched.begin(ctx, spec.Level), c.taintOutside(ctx, spec.Writable)); err != nil {
+		return ExecResult{}, notRecorded(err)
 	}
 	if c.background {
 		job, err := k.sandbox.Start(ctx, spec)
@@ -377,6 +382,7 @@ const maxShown = 60 << 10
 func (c *command) result(res sandbox.Result, spec sandbox.Spec) ExecResult {
 	k := c.caller.k
 	text := k.masked(outputText(res.Output))
+	c.told = c.namesSecrets(outputText(res.Output))
 	out := ExecResult{
 		ExitCode: res.ExitCode, Output: text, Truncated: res.Truncated, Dropped: res.Dropped, DurationMS: res.Duration.Milliseconds(),
 		TimedOut: res.TimedOut, WantsPassword: res.WantsPassword, Isolation: res.Level, Note: c.note(res, spec), Asked: c.asked(),

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -28,7 +29,8 @@ func (c *command) action(call string) action {
 		},
 		kind: func() (*security.Kind, sys.Words) { return c.kind(call) },
 		asks: v.Final, reads: c.reads, leaves: v.Network, control: c.controls(), work: true,
-		beyond: !v.ReadOnly && len(v.Outside) > 0 || v.Effect == security.EffectOutside || v.Effect == security.EffectUnknown,
+		brought: func(context.Context) (Labels, error) { return c.told, nil },
+		beyond:  !v.ReadOnly && len(v.Outside) > 0 || v.Effect == security.EffectOutside || v.Effect == security.EffectUnknown,
 	}
 	a.paths, a.network = c.touches(), v.Network
 	switch {

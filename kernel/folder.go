@@ -66,6 +66,9 @@ func (k *Kernel) folder(ctx context.Context, path string) (Folder, error) {
 			return f, err
 		}
 		if in := k.instructions(path); in.Name != "" {
+			if err := k.withhold(ctx, &in); err != nil {
+				return f, err
+			}
 			in.Text = ""
 			f.Instructions = &in
 		}

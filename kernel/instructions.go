@@ -35,12 +35,13 @@ type Instructions = store.Instructions
 // CLAUDE.md, else those of the nearest folder above it in the same repository.
 // Without any the name is "".
 func (a *ExecAPI) Instructions(ctx context.Context, path string) (Instructions, error) {
-	return guard(ctx, a.caller, action{call: "exec.instructions", resource: "file:" + path}, func(context.Context) (Instructions, error) {
+	return guard(ctx, a.caller, action{call: "exec.instructions", resource: "file:" + path}, func(ctx context.Context) (Instructions, error) {
 		abs, err := a.k.usable(path)
 		if err != nil {
 			return Instructions{}, err
 		}
-		return a.k.instructions(abs), nil
+		in := a.k.instructions(abs)
+		return in, a.k.withhold(ctx, &in)
 	})
 }
 
@@ -56,28 +57,15 @@ func (k *Kernel) told(ctx context.Context, folder string) (*Instructions, error)
 	}
 	// What an agent wrote after it had read a stranger's words is not the person's
 	// word, wherever it lies.
-	written, err := k.store.FileLabels(ctx, realPath(in.Path), hashOf(in.Path))
-	if err != nil {
-		return nil, err
-	}
-	var by Labels
-	for _, f := range written {
-		by = by.Join(Labels{writtenLabel(f)})
-	}
-	if by, err = k.liveLabels(ctx, by); err != nil {
-		return nil, err
-	}
-	if by.Untrusted() {
-		why := sys.Say("It is not followed until you trust it: %s.", carriers(by))
-		in.Text, in.Tokens, in.Problem, in.ProblemKO = "", 0, why.EN, why.KO
-		return &in, nil
+	if err := k.withhold(ctx, &in); err != nil || in.Withheld {
+		return &in, err
 	}
 	if holder := filepath.Dir(in.Path); holder != folder {
 		if trust, err := k.trust(ctx, holder); err != nil || trust != FolderTrusted {
 			return nil, err
 		}
 	}
-	return &in, nil
+	return &in, k.keepFollowed(ctx, in)
 }
 
 func (k *Kernel) instructions(folder string) Instructions {

@@ -85,6 +85,7 @@ var syscalls = table(
 	Syscall{Name: "security.tools", Domain: security.DomainSecurity, Rights: security.R},
 	Syscall{Name: "security.setTool", Domain: security.DomainSecurity, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
 	Syscall{Name: "security.folders", Domain: security.DomainSecurity, Rights: security.R, Person: true},
+	Syscall{Name: "security.followInstructions", Domain: security.DomainSecurity, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
 	Syscall{Name: "security.trustFolder", Domain: security.DomainSecurity, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
 	Syscall{Name: "security.labels", Domain: security.DomainSecurity, Rights: security.R, Person: true},
 	Syscall{Name: "security.trustLabel", Domain: security.DomainSecurity, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},

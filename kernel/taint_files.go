@@ -44,7 +44,9 @@ func (c *caller) readsFolder(p place, deep bool) func(context.Context) (Labels, 
 		if err != nil {
 			return nil, err
 		}
-		written, err := c.k.writtenBelow(ctx, p.abs, func(path string) bool { return deep || filepath.Dir(path) == p.abs })
+		written, err := c.k.writtenBelow(ctx, p.abs, func(f store.FileLabel) bool {
+			return f.Covers() != store.CoversHidden && (deep || filepath.Dir(f.Path) == p.abs)
+		})
 		return out.Join(written), err
 	}
 }
@@ -132,7 +134,7 @@ func (k *Kernel) fileLabels(ctx context.Context, path string, inside, secret boo
 		out = Labels{outsideLabel(path, trust)}
 	}
 	if secret {
-		out = append(out, store.NewLabel(Label{Origin: store.LabelSecret, Sensitive: true, Name: path}, "", sys.Say("%s, which may hold passwords or keys", shortenHome(path))))
+		out = append(out, secretLabel(path))
 	}
 	if !some {
 		return out, nil
@@ -170,6 +172,9 @@ func writtenLabel(f store.FileLabel) Label {
 	l := Label{Origin: store.LabelWritten, Name: f.Path, Untrusted: f.Labels.Untrusted(), Sensitive: f.Labels.Sensitive(), From: f.Labels}
 	if f.RunID == "" {
 		return store.NewLabel(l, f.Content, sys.Say("%s, which was saved from %s", shortenHome(f.Path), carriers(f.Labels)))
+	}
+	if f.Covers() != "" {
+		return store.NewLabel(l, f.Content, sys.Say("what lies in %s, where an agent ran commands after it had read %s", shortenHome(f.Path), carriers(f.Labels)))
 	}
 	return store.NewLabel(l, f.Content, sys.Say("%s, which an agent wrote after it had read %s", shortenHome(f.Path), carriers(f.Labels)))
 }
@@ -209,14 +214,14 @@ func sortUntrusted(labels Labels) {
 }
 
 // writtenBelow are the labels of the files below a folder that agents wrote and
-// that still are there.
-func (k *Kernel) writtenBelow(ctx context.Context, dir string, which func(path string) bool) (out Labels, err error) {
+// that still are there, and of all that the folder lies in.
+func (k *Kernel) writtenBelow(ctx context.Context, dir string, which func(store.FileLabel) bool) (out Labels, err error) {
 	if some, err := k.store.AnyFileLabel(ctx); err != nil || !some {
 		return nil, err
 	}
 	list, err := k.store.FileLabelsBelow(ctx, dir)
 	for _, f := range list {
-		if !which(f.Path) {
+		if around := f.Covers() != "" && security.Leads(dir, f.Path); !around && !which(f) {
 			continue
 		}
 		if _, err := os.Lstat(f.Path); err != nil {
@@ -287,12 +292,15 @@ func (c *command) reads(ctx context.Context) (out Labels, err error) {
 			continue
 		}
 		named = true
+		if c.isSystemProgram(path, info) {
+			continue
+		}
 		if info.IsDir() {
 			some, err := k.placeLabels(ctx, path, security.Within(path, realPath(c.caller.scope.folder)))
 			if err != nil {
 				return nil, err
 			}
-			written, err := k.writtenBelow(ctx, path, func(string) bool { return true })
+			written, err := k.writtenBelow(ctx, path, c.mayRead)
 			if err != nil {
 				return nil, err
 			}
@@ -305,11 +313,26 @@ func (c *command) reads(ctx context.Context) (out Labels, err error) {
 		}
 		out = out.Join(some)
 	}
+	out = out.Join(c.loadsSecrets())
+	if !c.staysOnTop() {
+		some, err := k.repositoryLabels(ctx, realPath(c.dir))
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(c.verdict.Programs, "git") || !c.verdict.ReadOnly {
+			out = out.Join(some)
+		}
+	}
 	if named && c.verdict.ReadOnly && !c.verdict.HasGlob && !c.verdict.HasExpansion {
 		return out, nil
 	}
-	written, err := k.writtenBelow(ctx, realPath(c.dir), func(string) bool { return true })
+	written, err := k.writtenBelow(ctx, realPath(c.dir), c.mayRead)
 	return out.Join(written), err
+}
+
+// mayRead reports whether a command may read what a label is of.
+func (c *command) mayRead(f store.FileLabel) bool {
+	return f.Covers() != store.CoversHidden || !c.staysOnTop()
 }
 
 // controls reports whether a command would change what agents may do or are told:

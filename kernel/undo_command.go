@@ -39,6 +39,7 @@ type watched struct {
 	began  time.Time
 	unsure bool   // somebody else may change the folder meanwhile: it works in the background
 	missed string // why its changes are not found, in words
+	unseen unseen // what nobody will know of it
 }
 
 // watch looks at the folder of a command before it begins, and keeps what it may
@@ -63,6 +64,9 @@ func (u *undos) watch(ctx context.Context, c *command) (*watched, error) {
 		case err != nil:
 			return nil, notRecorded(err)
 		}
+	}
+	if err := w.untold(ctx); err != nil {
+		return nil, notRecorded(err)
 	}
 	if w.before == nil {
 		w.missed = fmt.Sprintf("The folder holds too much (over %d files) to be looked at: what this command changed cannot be undone.", u.k.opts.MaxPaths)
@@ -186,6 +190,9 @@ func (w *watched) done(ctx context.Context) string {
 	changed, err := w.found(ctx)
 	if err != nil {
 		w.u.k.log.WarnContext(ctx, "What a command changed could not be recorded", "run_id", w.by.scope.runID, "error", err)
+		if err := w.taint(ctx); err != nil {
+			w.u.k.log.ErrorContext(ctx, "A folder could not be labelled", "run_id", w.by.scope.runID, "error", err)
+		}
 		return "What this command changed could not be recorded, so it cannot be undone."
 	}
 	w.show(ctx, changed)
@@ -235,6 +242,9 @@ func (w *watched) found(ctx context.Context) ([]store.FileMark, error) {
 	}
 	labelled, err := u.k.labelledBy(ctx, w.by.scope.runID, marks)
 	if err != nil {
+		return nil, err
+	}
+	if err := w.settle(ctx, after); err != nil {
 		return nil, err
 	}
 	err = u.k.store.Write(ctx, func(tx *store.Tx) error {
@@ -314,6 +324,16 @@ func (u *undos) missing(ctx context.Context) error {
 		w := &watched{
 			u: u, id: c.ID, step: c.StepID, folder: c.Folder, began: c.At, unsure: true, before: u.readIndex(c.Folder),
 			by: &caller{k: u.k, scope: scope{runID: c.RunID, folder: c.Folder}},
+		}
+		read, err := u.k.labelsOf(ctx, c.RunID)
+		if err != nil {
+			return err
+		}
+		if read = read.WithoutWork(); read.Untrusted() { // nobody knows what it did last
+			w.unseen.read = roots(read)
+			if err := w.taint(ctx); err != nil {
+				return err
+			}
 		}
 		var changed []store.FileMark
 		if w.before != nil {

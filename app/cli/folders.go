@@ -82,7 +82,32 @@ func (c *console) trustFolder(ctx context.Context, named, trust string) error {
 		return err
 	}
 	c.printf("%s: %s", safe(f.Display), c.trustText(f.Trust))
+	if in := f.Instructions; trust == kernel.FolderTrusted && in != nil && in.Withheld {
+		return c.followInstructions(ctx, l, folder, *in)
+	}
 	return nil
+}
+
+// followInstructions shows how instructions differ from what was followed before, and
+// asks whether they are to be followed.
+func (c *console) followInstructions(ctx context.Context, l *link, folder string, in kernel.Instructions) error {
+	c.printf("%s", safe(c.either(in.Problem, in.ProblemKO)))
+	for line := range strings.Lines(in.Change) {
+		c.printf("%s", safe(strings.TrimRight(line, "\n")))
+	}
+	if !c.terminal(c.in) || !c.terminal(c.err) {
+		c.note(c.t("%s is not followed: run this on a terminal to say that you have seen the difference.", "%s을(를) 따르지 않습니다. 차이를 확인했다고 답하려면 터미널에서 실행하세요."), in.Name)
+		return nil
+	}
+	fmt.Fprintf(c.err, c.t("Follow %s as it is now?", "%s을(를) 지금 내용대로 따를까요?")+" [y/N] ", in.Name)
+	<-c.after(still)
+	c.forget()
+	line, _ := bufio.NewReader(c.in).ReadString('\n') // an end without a line is no
+	if !yes(line) {
+		return nil
+	}
+	_, err := l.Security.FollowInstructions(ctx, folder, in.Hash)
+	return err
 }
 
 // meet asks about a folder that the person has said nothing of, and tells what
@@ -105,6 +130,8 @@ func (c *console) meet(ctx context.Context, l *link, folder string, trust, canAs
 	switch in := f.Instructions; {
 	case f.Trust != kernel.FolderTrusted:
 		c.note(c.t("%s is not followed: you have not said that you trust this folder. `oxios folders trust` says it.", "이 폴더를 신뢰한다고 정하지 않아 %s을(를) 따르지 않습니다. 신뢰하려면 `oxios folders trust`를 실행하세요."), in.Name)
+	case in.Withheld:
+		c.note(c.t("%s is not followed until you have seen what changed in it: `oxios folders trust` shows it.", "%s에서 달라진 내용을 확인하실 때까지 따르지 않습니다. `oxios folders trust`로 볼 수 있습니다."), in.Name)
 	case in.Problem != "":
 		c.note(c.t("%s was not loaded: %s", "%s을(를) 읽어 들이지 못했습니다: %s"), in.Name, c.either(in.Problem, in.ProblemKO))
 	default:

@@ -218,6 +218,9 @@ func (c *console) card(a kernel.Approval) {
 		line("Code:", "코드:", c.t("Runs code of this folder", "이 폴더의 코드를 실행합니다"))
 	}
 	line("Why it asks:", "묻는 이유:", oneLine(c.either(r.Why, r.WhyKO)))
+	if r.Host != "" {
+		line("For the run:", "실행 동안:", fmt.Sprintf(c.t("a yes for the run covers every request to %s until it ends or reads something secret", "이 실행 동안 승인하면 실행이 끝나거나 비밀 정보를 읽기 전까지 %s에 보내는 모든 요청에 적용됩니다"), oneLine(r.Host)))
+	}
 	if r.Claim != "" {
 		line("The agent says:", "에이전트의 말:", fmt.Sprintf("%q", oneLine(r.Claim)))
 	}

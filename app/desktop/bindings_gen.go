@@ -319,6 +319,11 @@ func (a *Security) RevokeGrant(args string) (string, error) {
 	return a.b.call("security.revokeGrant", args)
 }
 
+// FollowInstructions takes [path, hash].
+func (a *Security) FollowInstructions(args string) (string, error) {
+	return a.b.call("security.followInstructions", args)
+}
+
 // Permissions takes [].
 func (a *Security) Permissions(args string) (string, error) {
 	return a.b.call("security.permissions", args)

@@ -216,6 +216,10 @@ type SecurityAPI interface {
 	Grant(ctx context.Context, approvalID string, in kernel.GrantInput) (kernel.Granted, error)
 	// RevokeGrant takes a kind of step back: its next call asks.
 	RevokeGrant(ctx context.Context, id string) (kernel.Grant, error)
+	// FollowInstructions says that the person has seen the instructions of a folder as
+	// they are, by their hash, and wants them followed. When they change, that counts as
+	// new.
+	FollowInstructions(ctx context.Context, path string, hash string) (kernel.Instructions, error)
 	// Permissions returns the roles and the denied paths.
 	Permissions(ctx context.Context) (kernel.Permissions, error)
 	// Subject says what the caller may do at most.
@@ -987,6 +991,10 @@ func (remote clientSecurity) Grant(ctx context.Context, approvalID string, in ke
 
 func (remote clientSecurity) RevokeGrant(ctx context.Context, id string) (kernel.Grant, error) {
 	return call[kernel.Grant](ctx, remote.c, "security.revokeGrant", id)
+}
+
+func (remote clientSecurity) FollowInstructions(ctx context.Context, path string, hash string) (kernel.Instructions, error) {
+	return call[kernel.Instructions](ctx, remote.c, "security.followInstructions", path, hash)
 }
 
 func (remote clientSecurity) Permissions(ctx context.Context) (kernel.Permissions, error) {
@@ -2034,6 +2042,14 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Security.RevokeGrant(ctx, a0)
+	},
+	"security.followInstructions": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Security.FollowInstructions(ctx, a0, a1)
 	},
 	"security.permissions": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {

@@ -130,6 +130,20 @@ type FileLabel struct {
 	At      time.Time `json:"at"`
 }
 
+// What a [FileLabel] covers below its path: its content begins with it.
+const (
+	CoversAll    = "*" // whatever lies below
+	CoversHidden = "-" // a place that no index looks into: whatever lies below that
+)
+
+// Covers is one of these, or "" for a label of one file.
+func (f FileLabel) Covers() string {
+	if f.Content != "" && (f.Content[:1] == CoversAll || f.Content[:1] == CoversHidden) {
+		return f.Content[:1]
+	}
+	return ""
+}
+
 func labelsJSON(l Labels) any {
 	if len(l) == 0 {
 		return nil
@@ -217,19 +231,23 @@ func (s *Store) AnyFileLabel(ctx context.Context) (some bool, err error) {
 	return some, err
 }
 
+// covering finds the labels that lie on all below a path that ?1 is, or lies below.
+const covering = "substr(content, 1, 1) IN ('*', '-') AND (path = ?1 OR substr(?1, 1, length(path) + 1) = path || '" + string(filepath.Separator) + "')"
+
 // FileLabels returns the files with labels, the newest first: with a path the one
-// that lies there and those with this content, unless content is "".
+// that lies there, those that cover it, and those with this content, unless content is "".
 func (s *Store) FileLabels(ctx context.Context, path, content string) ([]FileLabel, error) {
 	if path == "" && content == "" {
 		return s.fileLabels(ctx, "1")
 	}
-	return s.fileLabels(ctx, "path = ? OR content <> '' AND content = ?", path, content)
+	return s.fileLabels(ctx, "path = ?1 OR content <> '' AND content = ?2 OR "+covering, path, content)
 }
 
-// FileLabelsBelow returns the files with labels in a folder and below it.
+// FileLabelsBelow returns the files with labels in a folder and below it, and the
+// labels that cover all of it.
 func (s *Store) FileLabelsBelow(ctx context.Context, folder string) ([]FileLabel, error) {
 	prefix := strings.TrimSuffix(folder, string(filepath.Separator)) + string(filepath.Separator)
-	return s.fileLabels(ctx, "substr(path, 1, length(?1)) = ?1", prefix)
+	return s.fileLabels(ctx, "substr(path, 1, length(?2)) = ?2 OR "+covering, strings.TrimSuffix(prefix, string(filepath.Separator)), prefix)
 }
 
 func (s *Store) fileLabels(ctx context.Context, where string, args ...any) (all []FileLabel, err error) {

@@ -102,6 +102,12 @@ type Instructions struct {
 	Text      string `json:"text,omitempty"`
 	Problem   string `json:"problem,omitempty"` // why it could not be loaded
 	ProblemKO string `json:"problem_ko,omitempty"`
+
+	// Withheld says that a run which had read from outside could have written it:
+	// it is not followed until the person has seen Change, the difference from what
+	// was followed last.
+	Withheld bool   `json:"withheld,omitempty"`
+	Change   string `json:"change,omitempty"`
 }
 
 // RunPatch changes what is not nil.
@@ -385,7 +391,7 @@ func (s *Store) SetShare(tx *Tx, id string, share *Share) error {
 func instructionsJSON(in *Instructions) (any, error) {
 	if in != nil {
 		short := *in
-		short.Text = ""
+		short.Text, short.Change = "", ""
 		in = &short
 	}
 	return nullJSON(in)

@@ -5,6 +5,9 @@ func koreanWeb() [][2]string {
 	return [][2]string{
 		{"Reads the page %s", "페이지를 읽습니다: %s"},
 		{"Reads the page %s, where %s leads", "페이지를 읽습니다: %s (%s에서 이어진 주소)"},
+		{"what lies in %s, where an agent ran commands after it had read %s", "%s에 있는 것 (에이전트가 다음을 읽은 뒤 이곳에서 명령을 실행함: %s)"},
+		{"The instructions are not what was shown. Nothing was changed.", "지시가 보여 드린 것과 다릅니다. 바뀐 것은 없습니다."},
+		{"Look at them again.", "다시 확인해 주세요."},
 		{"%s leads on from address to address too often.", "%s에서 다른 주소로 너무 여러 번 이어집니다."},
 		{"files of %s, or what commands said there", "%s의 파일이나 그곳에서 실행한 명령의 출력"},
 		{"The agent chose these words itself, after it had read something from outside and something private. They could carry away what it read.", "에이전트가 밖에서 온 것과 개인적인 것을 읽은 뒤에 스스로 정한 주소나 검색어입니다. 읽은 내용이 함께 나갈 수 있습니다."},

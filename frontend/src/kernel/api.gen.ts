@@ -1445,6 +1445,13 @@ export interface Instructions {
   /** why it could not be loaded */
   problem?: string;
   problem_ko?: string;
+  /**
+   * Withheld says that a run which had read from outside could have written it:
+   * it is not followed until the person has seen Change, the difference from what
+   * was followed last.
+   */
+  withheld?: boolean;
+  change?: string;
 }
 
 /** Isolation is how strongly a command is kept from the rest of the machine. */
@@ -4312,6 +4319,12 @@ export interface SecurityAPI {
   grant(approvalID: string, in_: GrantInput): Promise<Granted>;
   /** RevokeGrant takes a kind of step back: its next call asks. */
   revokeGrant(id: string): Promise<Grant>;
+  /**
+   * FollowInstructions says that the person has seen the instructions of a folder as
+   * they are, by their hash, and wants them followed. When they change, that counts as
+   * new.
+   */
+  followInstructions(path: string, hash: string): Promise<Instructions>;
   /** Permissions returns the roles and the denied paths. */
   permissions(): Promise<Permissions>;
   /** Subject says what the caller may do at most. */
@@ -5125,6 +5138,7 @@ export function makeKernel(t: Transport): Kernel {
       proposeGrant: (approvalID) => t.call('security.proposeGrant', [approvalID]) as Promise<GrantProposal>,
       grant: (approvalID, in_) => t.call('security.grant', [approvalID, in_]) as Promise<Granted>,
       revokeGrant: (id) => t.call('security.revokeGrant', [id]) as Promise<Grant>,
+      followInstructions: (path, hash) => t.call('security.followInstructions', [path, hash]) as Promise<Instructions>,
       permissions: () => t.call('security.permissions', []) as Promise<Permissions>,
       subject: () => t.call('security.subject', []) as Promise<AccessSubject>,
       check: (in_) => t.call('security.check', [in_]) as Promise<AccessDecision>,

@@ -1,0 +1,343 @@
+package kernel
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"oxios/kernel/security"
+	"oxios/kernel/store"
+	"oxios/kernel/sys"
+	"oxios/kernel/undo"
+)
+
+// maxHidden is how many paths are looked at in the places that the index of a folder
+// leaves out. With more of them it counts as unknown what was done there.
+const maxHidden = 50_000
+
+// hiddenPlaces tells how the places are that the index of a folder leaves out: a
+// mark for each, "" where there is too much to say.
+func hiddenPlaces(folder string, skipped []string) map[string]string {
+	out := map[string]string{}
+	left := maxHidden
+	for _, rel := range skipped {
+		top := filepath.Join(folder, filepath.FromSlash(rel))
+		inGit := filepath.Base(top) == ".git"
+		h := sha256.New()
+		err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return nil // it may not be read, by nobody who works here, or went
+			}
+			if left--; left < 0 {
+				return fs.SkipAll
+			}
+			info, err := d.Info()
+			if err != nil {
+				return nil
+			}
+			at, _ := filepath.Rel(top, path)
+			_, _ = fmt.Fprintf(h, "%s\x00%v %d %d\n", at, info.Mode(), info.Size(), undo.ChangedAt(info))
+			if dir, name := filepath.Split(at); inGit && d.IsDir() && dir == "objects"+string(filepath.Separator) && len(name) == 2 {
+				return fs.SkipDir // a new object changes its folder, and is never changed
+			}
+			return nil
+		})
+		if out[top] = hex.EncodeToString(h.Sum(nil)); err != nil || left < 0 {
+			out[top] = ""
+		}
+	}
+	return out
+}
+
+// changedHidden are the places whose marks differ, or say nothing.
+func changedHidden(before, after map[string]string) (out []string) {
+	for place, mark := range after {
+		if mark == "" || before[place] != mark {
+			out = append(out, place)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// special reports whether a folder came to hold a pipe, a socket or a device, or held
+// one: through these goes what no index sees.
+func special(before, after *undo.Index) bool {
+	was := map[string]undo.Stamp{}
+	for _, e := range before.Entries {
+		if e.State.Kind == undo.Other {
+			was[e.Path] = e.Stamp
+		}
+	}
+	n := 0
+	for _, e := range after.Entries {
+		if e.State.Kind != undo.Other {
+			continue
+		}
+		if stamp, ok := was[e.Path]; !ok || stamp != e.Stamp {
+			return true
+		}
+		n++
+	}
+	return n != len(was)
+}
+
+// taintBelow notes that a run which has read from outside may have written whatever
+// lies below a path: everything, or what nobody looks at there.
+func (k *Kernel) taintBelow(ctx context.Context, cover, path, runID string, read Labels) error {
+	known, err := k.store.FileLabels(ctx, path, "")
+	if err != nil {
+		return err
+	}
+	f := store.FileLabel{Path: path, Content: cover + runID, RunID: runID, Labels: read}
+	if i := slices.IndexFunc(known, func(o store.FileLabel) bool { return o.Path == path && o.Covers() != "" }); i >= 0 {
+		old := known[i]
+		live, err := k.liveLabels(ctx, Labels{writtenLabel(old)})
+		switch {
+		case err != nil:
+			return err
+		case len(live) == 0: // the person trusts what was there before this
+			f.Content = cover + sys.NewID()
+		case old.Covers() == store.CoversAll || old.Covers() == cover:
+			if !slices.ContainsFunc(read, func(l Label) bool { return !old.Labels.Has(l.ID) }) {
+				return nil
+			}
+			f.Content, f.RunID = old.Content, old.RunID
+		}
+	}
+	return k.store.Write(ctx, func(tx *store.Tx) error { return k.store.LabelFiles(tx, f) })
+}
+
+// repositoryLabels are those of the repository around a folder: git reads its
+// messages, tags and stashes there.
+func (k *Kernel) repositoryLabels(ctx context.Context, dir string) (Labels, error) {
+	return k.coverLabels(ctx, filepath.Join(repositoryOf(dir), ".git"))
+}
+
+// coverLabels are the labels that lie on all below a path, or on what it lies below.
+func (k *Kernel) coverLabels(ctx context.Context, path string) (out Labels, err error) {
+	if some, err := k.store.AnyFileLabel(ctx); err != nil || !some {
+		return nil, err
+	}
+	list, err := k.store.FileLabels(ctx, path, "")
+	for _, f := range list {
+		if f.Covers() != "" {
+			out = out.Join(Labels{writtenLabel(f)})
+		}
+	}
+	return out, err
+}
+
+// unseen tells what of a run's effects nobody can know: those of a command of a
+// run that has read from outside.
+type unseen struct {
+	read   Labels            // what the run had read; none where it has read nothing from outside
+	hidden map[string]string // how the places were that the index leaves out
+}
+
+// untold begins to note what nobody will know of a command.
+func (w *watched) untold(ctx context.Context) error {
+	read, err := w.u.k.liveLabels(ctx, w.u.k.runs.of(w.by.scope.runID).labels.WithoutWork())
+	if err != nil || !read.Untrusted() {
+		return err
+	}
+	w.unseen.read = roots(read)
+	if w.before != nil {
+		w.unseen.hidden = hiddenPlaces(w.folder, w.before.Skipped)
+	}
+	return nil
+}
+
+// begin taints the folder of a command before it starts, where nobody will know what
+// it did: in the background others read meanwhile, and a folder that holds too much is
+// not looked at. Without containment it may write anywhere.
+func (w *watched) begin(ctx context.Context, level sys.Isolation) error {
+	if w == nil || len(w.unseen.read) == 0 || !w.unsure && w.before != nil && level.Contained() {
+		return nil
+	}
+	return w.taint(ctx)
+}
+
+// taint puts one label on the whole folder.
+func (w *watched) taint(ctx context.Context) error {
+	if len(w.unseen.read) == 0 {
+		return nil
+	}
+	return w.u.k.taintBelow(ctx, store.CoversAll, w.folder, w.by.scope.runID, w.unseen.read)
+}
+
+// settle labels what a command may have done where the index does not look.
+func (w *watched) settle(ctx context.Context, after *undo.Index) error {
+	if len(w.unseen.read) == 0 {
+		return nil
+	}
+	if special(w.before, after) {
+		return w.taint(ctx)
+	}
+	for _, place := range changedHidden(w.unseen.hidden, hiddenPlaces(w.folder, after.Skipped)) {
+		if err := w.u.k.taintBelow(ctx, store.CoversHidden, place, w.by.scope.runID, w.unseen.read); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// taintOutside labels what a command was let write outside its folder.
+func (c *command) taintOutside(ctx context.Context, writable []string) error {
+	k, id := c.caller.k, c.caller.scope.runID
+	if id == "" || c.verdict.ReadOnly {
+		return nil
+	}
+	read, err := k.liveLabels(ctx, k.runs.of(id).labels.WithoutWork())
+	if err != nil || !read.Untrusted() {
+		return err
+	}
+	for _, path := range writable {
+		if !security.Within(path, realPath(c.caller.scope.folder)) {
+			if err := k.taintBelow(ctx, store.CoversAll, path, id, roots(read)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// shallowPrograms read what they are told to and nothing below it.
+var shallowPrograms = strings.Fields("ls pwd echo printf cat head tail wc stat file sort uniq cut date which test [ true false basename dirname readlink realpath du df")
+
+var recursive = sys.Pattern(`(^|\s)-[A-Za-z]*R|--recursive|(^|\s)['"]?\.?/?\.[^./\s]|[*?\]][^\s]*/`)
+
+// staysOnTop reports whether a command reads only the files that lie directly in its
+// folder, and so nothing that an index leaves out.
+func (c *command) staysOnTop() bool {
+	return c.verdict.ReadOnly && !c.verdict.HasExpansion && !recursive().MatchString(c.line) &&
+		!slices.ContainsFunc(c.verdict.Programs, func(p string) bool { return !slices.Contains(shallowPrograms, p) })
+}
+
+// namesSecrets finds in what git said the files of its history that may hold
+// passwords or keys: their names are all that tells it.
+func (c *command) namesSecrets(output string) (out Labels) {
+	if !slices.Contains(c.verdict.Programs, "git") {
+		return nil
+	}
+	for line := range strings.Lines(output) {
+		for _, name := range gitNames(line) {
+			path := filepath.Join(repositoryOf(c.dir), filepath.FromSlash(name))
+			if c.caller.judge(path, path).Sensitive {
+				out = out.Join(Labels{secretLabel(path)})
+			}
+		}
+		if len(out) >= maxLabels {
+			break
+		}
+	}
+	return out
+}
+
+// gitNames are the paths that a line of git names as those of the content behind it.
+func gitNames(line string) (out []string) {
+	line = strings.TrimRight(line, "\r\n")
+	for _, head := range []string{"diff --git ", "diff --cc ", "diff --combined "} {
+		if rest, ok := strings.CutPrefix(line, head); ok {
+			for _, word := range strings.Fields(rest) {
+				out = append(out, strings.Trim(word, `"`), plainName(word))
+			}
+			return out
+		}
+	}
+	for _, head := range []string{"+++ ", "--- ", "rename to ", "rename from ", "copy from ", "copy to "} {
+		if rest, ok := strings.CutPrefix(line, head); ok {
+			name, _, _ := strings.Cut(rest, "\t")
+			return []string{name, plainName(name)}
+		}
+	}
+	// git grep and git blame put the name before what they found: REV:path:text.
+	parts := strings.SplitN(line, ":", 4)
+	return parts[:min(len(parts)-1, 2)]
+}
+
+// plainName is a name without the quotes and the letter that git puts before it.
+func plainName(word string) string {
+	word = strings.Trim(word, `"`)
+	if _, name, ok := strings.Cut(word, "/"); ok && len(word) > 2 && word[1] == '/' {
+		return name
+	}
+	return word
+}
+
+func secretLabel(path string) Label {
+	return store.NewLabel(Label{Origin: store.LabelSecret, Sensitive: true, Name: path}, "", sys.Say("%s, which may hold passwords or keys", shortenHome(path)))
+}
+
+// dependencies are folders that others filled: the keys in them are examples.
+var dependencies = map[string]bool{"site-packages": true, "dist-packages": true, "venv": true}
+
+// plainWork reports whether programs run no code of a folder.
+func plainWork(programs []string) bool {
+	return len(programs) > 0 && !slices.ContainsFunc(programs, func(p string) bool { return !slices.Contains(harmless, p) })
+}
+
+// harmless are programs that change files and run none.
+var harmless = append(slices.Clone(shallowPrograms), strings.Fields("mkdir rm rmdir mv touch ln chmod cd export set unset exit sleep")...)
+
+// loadsSecrets tells of the secret files in the folder of a command that runs code of
+// it: programs load them, and nothing shows it. What cannot be looked through counts
+// as holding some.
+func (c *command) loadsSecrets() Labels {
+	folder := realPath(c.caller.scope.folder)
+	if c.verdict.ReadOnly || c.caller.scope.runID == "" {
+		return nil
+	}
+	if slices.ContainsFunc(c.caller.k.runs.of(c.caller.scope.runID).labels, func(l Label) bool { return l.Origin == store.LabelSecret && security.Leads(l.Name, folder) }) {
+		return nil // it is known of this run
+	}
+	if plainWork(c.verdict.Programs) || !c.caller.k.runs.looksForSecrets(c.caller.scope.runID) {
+		return nil
+	}
+	home := homeFolder()
+	found, seen := "", 0
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || path == folder:
+			return nil
+		case d.IsDir() && (passedOver[d.Name()] || dependencies[d.Name()]):
+			return fs.SkipDir
+		}
+		if seen++; seen > maxLooked {
+			found = folder
+			return fs.SkipAll
+		}
+		if !d.IsDir() && security.SecretName(path, home) {
+			found = path
+			return fs.SkipAll
+		}
+		return nil
+	})
+	if found == "" && err == nil {
+		return nil
+	}
+	if found == "" {
+		found = folder
+	}
+	return Labels{secretLabel(found)}
+}
+
+// isSystemProgram reports whether a path is that of a program of the system that a
+// command starts by it: nothing of it is read.
+func (c *command) isSystemProgram(path string, info os.FileInfo) bool {
+	if !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0 {
+		return false
+	}
+	name := filepath.Base(path)
+	return slices.ContainsFunc(c.verdict.Programs, func(p string) bool { return filepath.Base(p) == name }) &&
+		slices.ContainsFunc(programFolders, func(dir string) bool { return security.Within(path, dir) })
+}
+
+// programFolders are where systems keep programs that an administrator put there.
+var programFolders = []string{"/usr", "/bin", "/sbin", "/opt", "/snap", "/nix/store", "/Applications", "/Library"}
