@@ -154,9 +154,7 @@ func (k *Kernel) instead(ctx context.Context, m *Submit) (Run, error) {
 	if strings.TrimSpace(m.Text) == "" {
 		m.Text = text
 	}
-	if m.Pasted == nil {
-		m.Pasted = before.edited(m.Text)
-	}
+	m.Pasted = append(before.edited(m.Text), m.Pasted...) // what was pasted stays so in what the person made of it
 	if m.Attachments == nil {
 		m.Attachments = attached
 	}

@@ -255,6 +255,7 @@ func (c *command) run(ctx context.Context) (ExecResult, error) {
 		return c.runOnCopy(ctx, spec)
 	}
 	if err := errors.Join(watched.begin(ctx, spec.Level), c.taintOutside(ctx, spec.Writable)); err != nil {
+		_ = watched.done(ctx)
 		return ExecResult{}, notRecorded(err)
 	}
 	if c.background {

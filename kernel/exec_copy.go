@@ -146,12 +146,19 @@ func (c *command) runOnCopy(ctx context.Context, spec sandbox.Spec) (ExecResult,
 	if movedFolder(res) {
 		out.note("Here commands work on a copy of the folder, on which a folder that was there before cannot be moved or renamed. With background: true it works in the folder itself; what it changes can be undone only as far as that is said then.")
 	}
+	w := &watched{u: k.undos, by: c.caller, folder: on.Folder}
+	if err := w.untold(ctx); err != nil {
+		return out, notBrought(err)
+	}
+	if len(w.unseen.read) > 0 {
+		k.undos.begun(w)
+		defer k.undos.ended(w)
+	}
 	done, err := k.undos.bring(ctx, c, on)
 	c.meta["copied"] = len(done)
 	if err != nil {
 		return out, err
 	}
-	w := &watched{u: k.undos, by: c.caller, folder: on.Folder}
 	w.show(context.WithoutCancel(ctx), done)
 	return out, nil
 }

@@ -275,7 +275,7 @@ const maxEntries = 1000
 func (a *ExecAPI) Ls(ctx context.Context, in LsArgs) (LsResult, error) {
 	p := a.place(in.Path)
 	act := a.fileAction("exec.ls", p, useList, struct{ Path string }{p.abs})
-	act.reads = a.readsFolder(p, false)
+	act.reads = a.readsFolder(p, false, false)
 	return guard(ctx, a.caller, act, func(ctx context.Context) (LsResult, error) {
 		root, err := p.open()
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
@@ -78,15 +79,7 @@ func (k *Kernel) withhold(ctx context.Context, in *Instructions) error {
 		return nil
 	}
 	path := realPath(in.Path)
-	list, err := k.store.FileLabels(ctx, path, hashOf(in.Path))
-	if err != nil {
-		return err
-	}
-	near, err := k.store.FileLabelsBelow(ctx, filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	repository, err := k.store.FileLabels(ctx, filepath.Join(repositoryOf(filepath.Dir(path)), ".git"), "")
+	list, err := k.labelsAt(ctx, path, hashOf(in.Path))
 	if err != nil {
 		return err
 	}
@@ -94,11 +87,23 @@ func (k *Kernel) withhold(ctx context.Context, in *Instructions) error {
 	for _, f := range list {
 		by = by.Join(Labels{writtenLabel(f)})
 	}
-	for _, f := range append(near, repository...) {
-		if f.Covers() != "" {
-			by = by.Join(Labels{writtenLabel(f)})
+	for _, dir := range []string{filepath.Dir(path), realPath(filepath.Dir(in.Path))} {
+		near, err := k.labelsBelow(ctx, dir)
+		if err != nil {
+			return err
+		}
+		link := filepath.Join(dir, in.Name)
+		for _, f := range near { // also of the link itself, and where a disk knows no capitals
+			if f.Covers() != "" || strings.EqualFold(f.Path, path) || strings.EqualFold(f.Path, link) {
+				by = by.Join(Labels{writtenLabel(f)})
+			}
 		}
 	}
+	repository, err := k.repositoryLabels(ctx, filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	by = by.Join(repository)
 	if by, err = k.liveLabels(ctx, by); err != nil || !by.Untrusted() {
 		return err
 	}

@@ -389,7 +389,7 @@ func vaultLabel(path string) Label {
 // noteLabels are the labels of a note, which lies at abs, to a run: private, unless
 // that run wrote it, and what an agent had read who wrote it.
 func (k *Kernel) noteLabels(ctx context.Context, path, abs, runID string) (Labels, error) {
-	written, err := k.store.FileLabels(ctx, abs, hashOf(abs))
+	written, err := k.labelsAt(ctx, abs, hashOf(abs))
 	if err != nil {
 		return nil, err
 	}

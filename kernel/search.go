@@ -194,7 +194,7 @@ func (a *ExecAPI) Find(ctx context.Context, in FindArgs) (FindResult, error) {
 		Path string
 		Args FindArgs
 	}{p.abs, in})
-	act.reads = a.readsFolder(p, true)
+	act.reads = a.readsFolder(p, true, in.Ignored)
 	return guard(ctx, a.caller, act, func(ctx context.Context) (FindResult, error) {
 		r := FindResult{Paths: []string{}}
 		pattern, folders := strings.CutSuffix(strings.TrimPrefix(in.Pattern, "./"), "/") // as they are listed

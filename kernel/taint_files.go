@@ -34,8 +34,9 @@ func (c *caller) readsFile(p place) func(context.Context) (Labels, error) {
 }
 
 // readsFolder is readsFile for the names in a folder. With deep the files that
-// agents wrote count wherever they lie below it.
-func (c *caller) readsFolder(p place, deep bool) func(context.Context) (Labels, error) {
+// agents wrote count wherever they lie below it, with hidden also those that an index
+// leaves out.
+func (c *caller) readsFolder(p place, deep, hidden bool) func(context.Context) (Labels, error) {
 	return func(ctx context.Context) (Labels, error) {
 		if p.err != nil {
 			return nil, nil
@@ -45,7 +46,7 @@ func (c *caller) readsFolder(p place, deep bool) func(context.Context) (Labels, 
 			return nil, err
 		}
 		written, err := c.k.writtenBelow(ctx, p.abs, func(f store.FileLabel) bool {
-			return f.Covers() != store.CoversHidden && (deep || filepath.Dir(f.Path) == p.abs)
+			return (hidden || f.Covers() != store.CoversHidden) && (deep || filepath.Dir(f.Path) == p.abs)
 		})
 		return out.Join(written), err
 	}
@@ -117,7 +118,7 @@ func (k *Kernel) fileLabels(ctx context.Context, path string, inside, secret boo
 	if err != nil {
 		return nil, err
 	}
-	some, err := k.store.AnyFileLabel(ctx)
+	some, err := k.anyLabel(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +140,7 @@ func (k *Kernel) fileLabels(ctx context.Context, path string, inside, secret boo
 	if !some {
 		return out, nil
 	}
-	written, err := k.store.FileLabels(ctx, path, content)
+	written, err := k.labelsAt(ctx, path, content)
 	for _, f := range written {
 		out = out.Join(Labels{writtenLabel(f)})
 	}
@@ -216,10 +217,10 @@ func sortUntrusted(labels Labels) {
 // writtenBelow are the labels of the files below a folder that agents wrote and
 // that still are there, and of all that the folder lies in.
 func (k *Kernel) writtenBelow(ctx context.Context, dir string, which func(store.FileLabel) bool) (out Labels, err error) {
-	if some, err := k.store.AnyFileLabel(ctx); err != nil || !some {
+	if some, err := k.anyLabel(ctx); err != nil || !some {
 		return nil, err
 	}
-	list, err := k.store.FileLabelsBelow(ctx, dir)
+	list, err := k.labelsBelow(ctx, dir)
 	for _, f := range list {
 		if around := f.Covers() != "" && security.Leads(dir, f.Path); !around && !which(f) {
 			continue
@@ -258,12 +259,15 @@ func (k *Kernel) labelledBy(ctx context.Context, runID string, marks []store.Fil
 	}
 	for _, m := range marks {
 		info, err := os.Lstat(m.Path)
-		if err != nil || !info.Mode().IsRegular() {
+		if err != nil {
 			continue
 		}
 		f := store.FileLabel{Path: m.Path, RunID: runID, Labels: read}
-		if len(out) < mostHashed {
+		if len(out) < mostHashed && info.Mode().IsRegular() {
 			f.Content = hashOf(m.Path)
+		}
+		if f.Content == "" { // a link, a folder by its name, or too much: each time it is another one
+			f.Content = sys.NewID()
 		}
 		out = append(out, f)
 	}

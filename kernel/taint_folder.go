@@ -116,22 +116,62 @@ func (k *Kernel) taintBelow(ctx context.Context, cover, path, runID string, read
 
 // repositoryLabels are those of the repository around a folder: git reads its
 // messages, tags and stashes there.
-func (k *Kernel) repositoryLabels(ctx context.Context, dir string) (Labels, error) {
-	return k.coverLabels(ctx, filepath.Join(repositoryOf(dir), ".git"))
-}
-
-// coverLabels are the labels that lie on all below a path, or on what it lies below.
-func (k *Kernel) coverLabels(ctx context.Context, path string) (out Labels, err error) {
-	if some, err := k.store.AnyFileLabel(ctx); err != nil || !some {
+func (k *Kernel) repositoryLabels(ctx context.Context, dir string) (out Labels, err error) {
+	if some, err := k.anyLabel(ctx); err != nil || !some {
 		return nil, err
 	}
-	list, err := k.store.FileLabels(ctx, path, "")
-	for _, f := range list {
-		if f.Covers() != "" {
+	for _, place := range gitPlaces(repositoryOf(dir)) {
+		at, err := k.labelsAt(ctx, place, "")
+		if err != nil {
+			return nil, err
+		}
+		below, err := k.labelsBelow(ctx, place)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range append(at, below...) {
 			out = out.Join(Labels{writtenLabel(f)})
 		}
 	}
-	return out, err
+	return out, nil
+}
+
+// gitPlaces are where git keeps what it knows of a folder: its ".git", and where that is
+// a file or a link, what it leads to and shares.
+func gitPlaces(top string) (out []string) {
+	add := func(path string) string {
+		if path = realPath(path); !slices.Contains(out, path) {
+			out = append(out, path)
+		}
+		return path
+	}
+	at := filepath.Join(top, ".git")
+	out = append(out, at)
+	dir := add(at)
+	if rest, ok := strings.CutPrefix(firstLine(dir), "gitdir:"); ok {
+		dir = add(absFrom(filepath.Dir(dir), strings.TrimSpace(rest)))
+	}
+	if common := firstLine(filepath.Join(dir, "commondir")); common != "" {
+		add(absFrom(dir, common))
+	}
+	return out
+}
+
+// firstLine is the first line of a small file, "" where there is none.
+func firstLine(path string) string {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > 1<<16 {
+		return ""
+	}
+	raw, _ := os.ReadFile(path)
+	line, _, _ := strings.Cut(string(raw), "\n")
+	return strings.TrimSpace(line)
+}
+
+func absFrom(dir, path string) string {
+	if path = filepath.FromSlash(path); filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
 }
 
 // unseen tells what of a run's effects nobody can know: those of a command of a
@@ -154,11 +194,15 @@ func (w *watched) untold(ctx context.Context) error {
 	return nil
 }
 
-// begin taints the folder of a command before it starts, where nobody will know what
-// it did: in the background others read meanwhile, and a folder that holds too much is
+// begin is called before a command starts, and [watched.done] whatever comes of it. The
+// folder is tainted at once where nobody will know what the command did: in the background others read meanwhile, and a folder that holds too much is
 // not looked at. Without containment it may write anywhere.
 func (w *watched) begin(ctx context.Context, level sys.Isolation) error {
-	if w == nil || len(w.unseen.read) == 0 || !w.unsure && w.before != nil && level.Contained() {
+	if w == nil || !w.unsure && len(w.unseen.read) == 0 {
+		return nil
+	}
+	w.u.begun(w)
+	if !w.unsure && w.before != nil && level.Contained() {
 		return nil
 	}
 	return w.taint(ctx)
@@ -209,14 +253,15 @@ func (c *command) taintOutside(ctx context.Context, writable []string) error {
 }
 
 // shallowPrograms read what they are told to and nothing below it.
-var shallowPrograms = strings.Fields("ls pwd echo printf cat head tail wc stat file sort uniq cut date which test [ true false basename dirname readlink realpath du df")
+var shallowPrograms = strings.Fields("ls pwd echo printf cat head tail wc stat file sort uniq cut date which test [ true false basename dirname readlink realpath df")
 
-var recursive = sys.Pattern(`(^|\s)-[A-Za-z]*R|--recursive|(^|\s)['"]?\.?/?\.[^./\s]|[*?\]][^\s]*/`)
+var recursive = sys.Pattern(`(^|\s)-[A-Za-z]*R|--recursive|(^|\s)['"]?\.?/?\.[^./\s]|[*?\]}][^\s]*/|/[^\s]*[*?\]}]|--files0-from`)
 
 // staysOnTop reports whether a command reads only the files that lie directly in its
 // folder, and so nothing that an index leaves out.
 func (c *command) staysOnTop() bool {
 	return c.verdict.ReadOnly && !c.verdict.HasExpansion && !recursive().MatchString(c.line) &&
+		!(c.verdict.HasGlob && slices.Contains(c.verdict.Programs, "ls")) && // it lists the folders that a pattern finds
 		!slices.ContainsFunc(c.verdict.Programs, func(p string) bool { return !slices.Contains(shallowPrograms, p) })
 }
 
@@ -284,7 +329,7 @@ func plainWork(programs []string) bool {
 }
 
 // harmless are programs that change files and run none.
-var harmless = append(slices.Clone(shallowPrograms), strings.Fields("mkdir rm rmdir mv touch ln chmod cd export set unset exit sleep")...)
+var harmless = append(slices.Clone(shallowPrograms), strings.Fields("mkdir rm rmdir mv touch ln chmod cd export set unset exit sleep du")...)
 
 // loadsSecrets tells of the secret files in the folder of a command that runs code of
 // it: programs load them, and nothing shows it. What cannot be looked through counts

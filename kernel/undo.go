@@ -254,6 +254,9 @@ func (u *undos) make(ctx context.Context, of kin, moves []store.UndoMove, how fu
 			continue
 		}
 		m.State = store.MoveDone
+		if err := u.relabel(ctx, m.Path); err != nil {
+			u.k.log.ErrorContext(ctx, "A file that was put back could not be labelled", "run_id", m.RunID, "error", err)
+		}
 	}
 	return why
 }

@@ -178,8 +178,12 @@ func (u *undos) readIndex(folder string) *undo.Index {
 // done finds what a command changed and writes it down. It returns what a person
 // should know besides.
 func (w *watched) done(ctx context.Context) string {
-	if w == nil || w.missed != "" {
-		return w.why()
+	if w == nil {
+		return ""
+	}
+	defer w.u.ended(w)
+	if w.missed != "" {
+		return w.missed
 	}
 	ctx = context.WithoutCancel(ctx) // it has happened, whether or not somebody still waits
 	defer func() {
@@ -239,6 +243,9 @@ func (w *watched) found(ctx context.Context) ([]store.FileMark, error) {
 		if m.Before != m.After {
 			marks = append(marks, m)
 		}
+	}
+	if err := w.late(ctx); err != nil {
+		return nil, err
 	}
 	labelled, err := u.k.labelledBy(ctx, w.by.scope.runID, marks)
 	if err != nil {

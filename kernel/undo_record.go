@@ -24,10 +24,13 @@ type undos struct {
 	indexes map[string]*undo.Index // of folders, as they were at the last look
 	large   map[string]time.Time   // folders that held too much for a look, and when that was found
 	active  map[*watched]struct{}  // commands at work
+
+	working  sync.Mutex
+	carrying map[*watched]struct{} // commands that may bring into their folders what their runs have read
 }
 
 func newUndos(k *Kernel) *undos {
-	return &undos{k: k, objects: undo.At(filepath.Join(k.opts.Home, undoFolder)), indexes: map[string]*undo.Index{}, large: map[string]time.Time{}, active: map[*watched]struct{}{}}
+	return &undos{k: k, objects: undo.At(filepath.Join(k.opts.Home, undoFolder)), indexes: map[string]*undo.Index{}, large: map[string]time.Time{}, active: map[*watched]struct{}{}, carrying: map[*watched]struct{}{}}
 }
 
 // stepID is the step that a call belongs to, "" for none.

@@ -1,0 +1,150 @@
+package kernel
+
+import (
+	"context"
+	"slices"
+
+	"oxios/kernel/security"
+	"oxios/kernel/store"
+	"oxios/kernel/sys"
+)
+
+// What a command does is known when it ends. Until then whatever lies in its folder may
+// come from it, once its run has read from outside: whoever reads there meanwhile has
+// read that too.
+
+// begun notes that a command may change its folder from now on.
+func (u *undos) begun(w *watched) {
+	u.working.Lock()
+	defer u.working.Unlock()
+	u.carrying[w] = struct{}{}
+}
+
+func (u *undos) ended(w *watched) {
+	u.working.Lock()
+	defer u.working.Unlock()
+	delete(u.carrying, w)
+}
+
+// covering are labels for what commands that are at work may be writing just now.
+func (u *undos) covering(ctx context.Context) (out []store.FileLabel, err error) {
+	u.working.Lock()
+	var at []*watched
+	for w := range u.carrying {
+		at = append(at, w)
+	}
+	u.working.Unlock()
+	for _, w := range at {
+		read, err := w.readSoFar(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if len(read) > 0 {
+			id := w.by.scope.runID
+			out = append(out, store.FileLabel{Path: w.folder, Content: store.CoversAll + id, RunID: id, Labels: read})
+		}
+	}
+	return out, nil
+}
+
+// readSoFar is what a command may have carried into its folder from outside: what its
+// run had read when it began, and in the background what it has read since, because it
+// can hand that on in a file.
+func (w *watched) readSoFar(ctx context.Context) (Labels, error) {
+	if !w.unsure {
+		return w.unseen.read, nil
+	}
+	now, err := w.u.k.labelsOf(ctx, w.by.scope.runID)
+	if now = now.WithoutWork(); err != nil || !now.Untrusted() {
+		return w.unseen.read, err
+	}
+	return w.unseen.read.Join(roots(now)), nil
+}
+
+// anyLabel reports whether anything may carry a label because of who wrote it.
+func (k *Kernel) anyLabel(ctx context.Context) (bool, error) {
+	now, err := k.undos.covering(ctx)
+	if err != nil || len(now) > 0 {
+		return true, err
+	}
+	return k.store.AnyFileLabel(ctx)
+}
+
+// labelsAt are the labels of a file by its path, by what is in it, and by where it lies.
+func (k *Kernel) labelsAt(ctx context.Context, path, content string) ([]store.FileLabel, error) {
+	list, err := k.store.FileLabels(ctx, path, content)
+	if err != nil {
+		return nil, err
+	}
+	now, err := k.undos.covering(ctx)
+	for _, f := range now {
+		if security.Within(path, f.Path) {
+			list = append(list, f)
+		}
+	}
+	return list, err
+}
+
+// labelsBelow are the labels of what lies in a folder and below it, and of all that the
+// folder lies in.
+func (k *Kernel) labelsBelow(ctx context.Context, folder string) ([]store.FileLabel, error) {
+	list, err := k.store.FileLabelsBelow(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	now, err := k.undos.covering(ctx)
+	for _, f := range now {
+		if security.Within(folder, f.Path) || security.Within(f.Path, folder) {
+			list = append(list, f)
+		}
+	}
+	return list, err
+}
+
+// late takes what a command may have read that came into its folder after it began: its
+// run has read it too, and nobody looked at how the hidden places were before that.
+func (w *watched) late(ctx context.Context) error {
+	list, err := w.u.k.labelsBelow(ctx, w.folder)
+	if err != nil {
+		return err
+	}
+	var came Labels
+	for _, f := range list {
+		if f.RunID != w.by.scope.runID && (f.At.IsZero() || !f.At.Before(w.began)) {
+			came = came.Join(Labels{writtenLabel(f)})
+		}
+	}
+	if came, err = w.u.k.liveLabels(ctx, came); err != nil {
+		return err
+	}
+	if came.Untrusted() {
+		if err := w.by.take(ctx, came); err != nil {
+			return err
+		}
+		w.unseen.read = w.unseen.read.Join(roots(came))
+	}
+	w.unseen.read, err = w.readSoFar(ctx)
+	return err
+}
+
+// relabel gives what undo put at a path a label of its own, where what it replaced had
+// one: what the person has said of that was not said of this.
+func (u *undos) relabel(ctx context.Context, path string) error {
+	list, err := u.k.store.FileLabels(ctx, path, "")
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(list, func(f store.FileLabel) bool { return f.Path == path && f.Covers() == "" })
+	if i < 0 {
+		return nil
+	}
+	f := list[i]
+	if now := hashOf(path); now == "" {
+		f.Content = sys.NewID()
+	} else if f.Content == now {
+		return nil
+	} else {
+		f.Content = now
+	}
+	return u.k.store.Write(ctx, func(tx *store.Tx) error { return u.k.store.LabelFiles(tx, f) })
+}
