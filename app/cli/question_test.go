@@ -118,3 +118,19 @@ func TestRequestIsNamedByWhatIsShownOfItsID(t *testing.T) {
 	r := d.must(0, "approvals", "approve", shown[:6])
 	contains(t, "the answer", r.out, shown, "approved", "hello.txt")
 }
+
+func TestTheCardNamesTheMachineThatAYesForTheRunCovers(t *testing.T) {
+	t.Parallel()
+	for lang, want := range map[language]string{english: "every request to one.example", korean: "one.example에 보내는 모든 요청"} {
+		shown := func(r kernel.ApprovalRequest) string {
+			var errs buffer
+			c := &console{streams: streams{err: &errs}, lang: lang}
+			c.card(kernel.Approval{Request: r})
+			return errs.String()
+		}
+		contains(t, "the card", shown(kernel.ApprovalRequest{Title: "Reads a page", Host: "one.example"}), want)
+		if got := shown(kernel.ApprovalRequest{Title: "Runs a command"}); strings.Contains(got, want) {
+			t.Errorf("of a command: got %q", got)
+		}
+	}
+}
