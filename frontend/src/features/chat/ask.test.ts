@@ -1,4 +1,4 @@
-import { cleanup, render, screen } from '@testing-library/svelte';
+import { cleanup, fireEvent, render, screen } from '@testing-library/svelte';
 import { tick } from 'svelte';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { makeKernel } from '../../kernel/api.gen';
@@ -43,6 +43,15 @@ describe('the card', () => {
 		expect(element.querySelector('pre')?.textContent).toContain('xargs -0 rm --');
 		expect(element.textContent).toContain('“14 installers older than a month, 2.3 GB.”');
 		expect(element.textContent).toContain('find, xargs, rm in ~/Downloads');
+	});
+
+	it('names the machine that a yes for the run covers', async () => {
+		const { card } = await setup('s-tidy');
+		const { approval } = card;
+		card.show({ ...approval, request: { ...approval.request, network: false, host: 'one.example' } });
+		await tick();
+		await fireEvent.keyDown(screen.getByRole('button', { name: 'More' }), { key: 'Enter', code: 'Enter' });
+		expect((await screen.findByRole('menuitem')).textContent).toContain('Covers every request to one.example until');
 	});
 
 	it('approves once with Ctrl Enter', async () => {

@@ -1,9 +1,10 @@
-import type { Folder, Kernel, Session, Submit, Submitted } from '../../kernel/api.gen';
+import type { Folder, Instructions, Kernel, Session, Span, Submit, Submitted } from '../../kernel/api.gen';
 import type { Live } from '../../kernel/live.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
 import { shortPath } from '../../ui/format';
 import { Attachments } from './attach.svelte';
-import { draft, keepDraft } from './drafts';
+import { draft, draftPasted, keepDraft } from './drafts';
+import { follow } from './pasted';
 import { Placing } from './placing.svelte';
 
 /** The largest message that can be sent, in bytes: what the kernel takes. */
@@ -32,6 +33,8 @@ export class Composer {
 	place = $state.raw<Folder | null>();
 	/** wanted says that a message waits for what the person says of its folder. */
 	wanted = $state(false);
+	/** pasted are the parts of the text that the person did not type. */
+	#pasted: Span[] = [];
 	#looks = 0;
 	#folder = $state<string>();
 	#mode = $state<Mode>();
@@ -49,6 +52,7 @@ export class Composer {
 		this.#session = session;
 		this.sessionID = sessionID;
 		this.text = draft(sessionID);
+		this.#pasted = draftPasted(sessionID);
 		this.attachments = new Attachments(live.kernel, live.kept, sessionID);
 		this.placing = new Placing(live);
 	}
@@ -132,10 +136,12 @@ export class Composer {
 		return !this.empty && !this.tooLarge && !a.busy && a.failed.length === 0 && this.blind.length === 0;
 	}
 
-	write(text: string): void {
+	/** write takes an edit of the text; pasted says that what came in was not typed, and end is the caret behind it. */
+	write(text: string, pasted = false, end = -1): void {
 		this.refused = 0;
+		this.#pasted = follow(this.#pasted, this.text, text, pasted, end);
 		this.text = text;
-		keepDraft(this.sessionID, text);
+		keepDraft(this.sessionID, text, this.#pasted);
 	}
 
 	/** look learns how it stands with the folder: whether it is trusted, and what it tells agents. */
@@ -160,6 +166,12 @@ export class Composer {
 		} catch (e) {
 			this.failure = failureOf(e);
 		}
+	}
+
+	/** followInstructions says that the person has seen the instructions of the folder as they are now, and wants them followed. */
+	async followInstructions(seen: Instructions): Promise<void> {
+		await this.#kernel.security.followInstructions(this.folder, seen.hash);
+		await this.look();
 	}
 
 	/** follow finds out again where the conversation would begin, once what is written rests. One that exists stays where it is. */
@@ -269,6 +281,7 @@ export class Composer {
 		this.failure = undefined;
 		try {
 			const m: Submit = { text };
+			if (this.#pasted.length > 0) m.pasted = this.#pasted;
 			if (attached.length > 0) m.attachments = attached;
 			if (this.sessionID) m.session_id = this.sessionID;
 			else Object.assign(m, this.#begin());

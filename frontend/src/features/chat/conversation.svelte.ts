@@ -9,6 +9,7 @@ import type {
 	RunView,
 	Session,
 	SessionView,
+	Span,
 	StepView,
 	Submit,
 	UndoState,
@@ -317,8 +318,8 @@ export class Conversation {
 	}
 
 	/** edit sends a message in place of that of a run. The run stays, on a branch of its own. */
-	async edit(runID: string, text: string): Promise<void> {
-		await this.send({ instead_of: runID, text });
+	async edit(runID: string, text: string, pasted: Span[] = []): Promise<void> {
+		await this.send({ instead_of: runID, text, ...(pasted.length > 0 && { pasted }) });
 	}
 
 	async send(m: Submit): Promise<void> {

@@ -1,4 +1,6 @@
 import { Conversation } from '../../features/chat/conversation.svelte';
+import { follow, trimmed } from '../../features/chat/pasted';
+import type { Span } from '../../kernel/api.gen';
 import type { Live } from '../../kernel/live.svelte';
 import { failureOf, type Event, type Failure } from '../../kernel/transport';
 
@@ -15,6 +17,8 @@ export class Prompt {
 	shown = $state(true);
 
 	#live: Live;
+	/** pasted are the parts of the text that the person did not type. */
+	#pasted: Span[] = [];
 
 	constructor(live: Live) {
 		this.#live = live;
@@ -37,9 +41,15 @@ export class Prompt {
 		} else this.conversation?.receive(e);
 	}
 
+	/** write takes an edit of the text; pasted says that what came in was not typed, and end is the caret behind it. */
+	write(text: string, pasted = false, end = -1): void {
+		this.#pasted = follow(this.#pasted, this.text, text, pasted, end);
+		this.text = text;
+	}
+
 	/** send hands the question over, and reports whether the kernel has it. Until then it stays in the field. */
 	async send(): Promise<boolean> {
-		const text = this.text.trim();
+		const { text, spans } = trimmed(this.text, this.#pasted);
 		if (!text || this.sending) return false;
 		if (!this.#live.ready && !this.gone) {
 			this.pending = true;
@@ -50,8 +60,13 @@ export class Prompt {
 		this.failure = undefined;
 		try {
 			const on = this.conversation ? { session_id: this.conversation.id } : {};
-			const sent = await this.#live.kernel.agents.submit({ ...on, text, via: 'quick' });
-			this.text = '';
+			const sent = await this.#live.kernel.agents.submit({
+				...on,
+				text,
+				...(spans.length > 0 && { pasted: spans }),
+				via: 'quick',
+			});
+			this.write('');
 			if (!this.conversation) {
 				this.conversation = new Conversation(this.#live.kernel, sent.session_id);
 				void this.conversation.load();

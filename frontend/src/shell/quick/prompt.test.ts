@@ -71,6 +71,23 @@ describe('the quick prompt', () => {
 		expect(prompt.over).toBe(false);
 	});
 
+	it('says which parts were pasted', async () => {
+		const { fake, prompt, started } = await setup();
+		await started;
+		prompt.write(' Read ');
+		prompt.write(' Read https://a.example', true);
+		prompt.write(' Read https://a.example ');
+		expect(await prompt.send()).toBe(true);
+		prompt.write('Typed alone.');
+		await vi.waitFor(async () => expect(await prompt.send()).toBe(true));
+		const sent = fake.calls.filter((c) => c.method === 'agents.submit').map((c) => c.args[0]);
+		expect(sent).toMatchObject([
+			{ text: 'Read https://a.example', pasted: [{ from: 5, to: 22 }] },
+			{ text: 'Typed alone.' },
+		]);
+		expect(sent[1]).not.toHaveProperty('pasted');
+	});
+
 	it('stops waiting when the kernel has ended', async () => {
 		const { fake, prompt, live, ask } = await setup();
 		await ask('Too early.');

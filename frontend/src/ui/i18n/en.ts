@@ -304,6 +304,8 @@ export const en = {
 		once: 'Approve once',
 		run: 'Approve for this run',
 		runWhy: 'Covers this very call only, until the run ends.',
+		runWhyHost: (host: string) =>
+			`Covers every request to ${host} until the run ends or reads something secret. It does not name that machine for later runs.`,
 		runWhyCode:
 			'Covers this very call, also what it writes later, until the run ends or the files that it runs change.',
 		code: 'Code',

@@ -230,6 +230,11 @@ export const frame = {
 		cut: 'Agents follow this here as if you had written it. The file goes on: only this much is sent, and they read the rest themselves.',
 		tokens: (count: number) => `about ${count.toLocaleString('en')} tokens`,
 		stop: 'Stop trusting the folder',
+		notFollowed: (name: string) => `${name} not followed`,
+		change: (name: string) => `What is different in ${name}`,
+		cutSeen: 'The file goes on. Only this much would be sent to agents.',
+		seenWhy: 'If you follow it, this very text counts as yours. When it changes again, you are asked again.',
+		seen: (name: string) => `Follow ${name} as it is`,
 	},
 	folders: {
 		title: 'Folders',

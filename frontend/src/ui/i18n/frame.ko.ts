@@ -228,6 +228,11 @@ export const frame: typeof en = {
 		cut: '에이전트가 이 폴더에서 직접 쓰신 지시처럼 따릅니다. 파일이 길어 여기까지만 전달하고, 나머지는 에이전트가 필요할 때 읽습니다.',
 		tokens: (count) => `약 ${count.toLocaleString('ko')}토큰`,
 		stop: '폴더 신뢰 해제',
+		notFollowed: (name) => `${name} 따르지 않음`,
+		change: (name) => `${name}에서 달라진 내용`,
+		cutSeen: '파일이 더 길지만 에이전트에게는 여기까지만 전달됩니다.',
+		seenWhy: '따르기로 하면 지금 이 내용 그대로를 직접 쓰신 지시로 봅니다. 다시 바뀌면 다시 묻습니다.',
+		seen: (name) => `${name} 지금 내용대로 따르기`,
 	},
 	folders: {
 		title: '폴더',
