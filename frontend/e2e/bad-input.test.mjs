@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { binary, oxios, passFirstStart, setVersion } from './oxios.mjs';
-import { browser } from './serve.mjs';
+import { answer, browser } from './serve.mjs';
 
 const skip = binary ? false : 'OXIOS_BIN names no binary';
 let o, chrome, page, errors;
@@ -217,16 +217,16 @@ describe('bad input', { skip }, () => {
 			await begin('Please remove twice');
 			await card().getByText('rm -f once.txt').waitFor();
 			await card().getByRole('button', { name: 'More' }).click();
-			await page.getByRole('menuitem', { name: /Approve for this run/ }).click();
+			await answer(page.getByRole('menuitem', { name: /Approve for this run/ }));
 			await card().getByText('rm -f other.txt').waitFor();
 			const granted = page.getByRole('note', { name: /Approved for this run/ });
 			await granted.getByText('rm -f once.txt').waitFor();
 			await granted.getByRole('button', { name: 'Take back' }).click();
 			await granted.waitFor({ state: 'detached' });
-			await card().getByRole('button', { name: 'Approve once' }).click();
+			await answer(card().getByRole('button', { name: 'Approve once' }));
 			await card().getByText('rm -f once.txt').waitFor();
-			await card().getByRole('button', { name: /^Deny/ }).click();
-			await card().getByRole('button', { name: 'Deny', exact: true }).click();
+			await answer(card().getByRole('button', { name: /^Deny/ }));
+			await answer(card().getByRole('button', { name: 'Deny', exact: true }));
 			await log().getByText('It came to this').waitFor();
 			assert.equal(await log().getByText('Ran rm -f once.txt').count(), 1);
 		});
@@ -293,7 +293,7 @@ describe('bad input', { skip }, () => {
 			await visit(await o.serve());
 			await passFirstStart(page);
 			await begin('Please sleep');
-			await card().getByRole('button', { name: 'Approve once' }).click();
+			await answer(card().getByRole('button', { name: 'Approve once' }));
 			await log().getByText('Run sleep 60').waitFor();
 			await card().waitFor({ state: 'detached' });
 			await begin('Please remove twice');
@@ -316,7 +316,7 @@ describe('bad input', { skip }, () => {
 			assert.equal(wrote('slept.txt'), false);
 			await status().getByText('1 waits for you').click();
 			await card().getByText('rm -f once.txt').waitFor();
-			await card().getByRole('button', { name: 'Approve once' }).click();
+			await answer(card().getByRole('button', { name: 'Approve once' }));
 			await card().getByText('rm -f other.txt').waitFor();
 		});
 	});

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, before, describe, it } from 'node:test';
-import { browser, freePort, run } from './serve.mjs';
+import { answer, browser, freePort, run } from './serve.mjs';
 
 const binary = process.env.OXIOS_DESKTOP_DEV_BIN;
 const dist = join(dirname(dirname(fileURLToPath(import.meta.url))), 'dist');
@@ -64,7 +64,7 @@ describe('oxios-desktop', { skip: binary ? false : 'OXIOS_DESKTOP_DEV_BIN names 
 		await message.press('Enter');
 		const card = page.getByRole('alertdialog', { name: /git push/ });
 		await card.waitFor({ timeout: 30_000 });
-		await card.getByRole('button', { name: /^Deny/ }).first().click();
+		await answer(card.getByRole('button', { name: /^Deny/ }).first());
 		await page
 			.getByRole('log', { name: 'Conversation' })
 			.getByText(/nothing was sent|not pushed|said no/i)

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { accessible, begin, binary, call, oxios, visit as open } from './oxios.mjs';
-import { browser } from './serve.mjs';
+import { answer, browser } from './serve.mjs';
 
 const skip = binary ? false : 'OXIOS_BIN names no binary';
 const script = join(dirname(fileURLToPath(import.meta.url)), 'testdata', 'inbox.toml');
@@ -118,7 +118,7 @@ describe('the inbox', { skip }, () => {
 		assert.equal(await isFocused(line('push it')), true, 'Esc goes back to its line');
 		await page.keyboard.press('Alt+KeyA');
 		assert.equal(await isFocused(card), true, 'so does the key of the request');
-		await card.getByRole('button', { name: 'Approve once' }).click();
+		await answer(card.getByRole('button', { name: 'Approve once' }));
 		await heading('Waits for you 1').waitFor({ state: 'detached' });
 		await heading('Finished 2').waitFor();
 		assert.equal(existsSync(join(o.folder, 'pushed.txt')), true);
@@ -167,7 +167,7 @@ describe('the inbox', { skip }, () => {
 		// In this mode a file is asked for first.
 		await heading('Waits for you 1').waitFor();
 		await line('seven.txt').click();
-		await page.getByRole('alertdialog').getByRole('button', { name: 'Approve once' }).click();
+		await answer(page.getByRole('alertdialog').getByRole('button', { name: 'Approve once' }));
 		await line('note seven').waitFor();
 		await line('note seven').click();
 		const main = page.locator('main');

@@ -1,7 +1,7 @@
 // The page on the scripted kernel: what a person does with it, in a real browser.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { browser, fakePage } from './serve.mjs';
+import { answer, browser, fakePage } from './serve.mjs';
 
 let served, chrome, page, errors;
 
@@ -111,8 +111,8 @@ describe('approval', () => {
 		assert.equal(await card().evaluate((e) => e.contains(document.activeElement)), true);
 		await page.keyboard.press('Escape');
 		assert.equal(await message().evaluate((e) => e === document.activeElement), true);
-		await card().getByRole('button', { name: 'Approve once' }).click();
-		await page.getByRole('dialog').getByRole('button', { name: 'Approve once' }).click();
+		await answer(card().getByRole('button', { name: 'Approve once' }));
+		await answer(page.getByRole('dialog').getByRole('button', { name: 'Approve once' }));
 		await log().getByText('12 files here').waitFor();
 	});
 

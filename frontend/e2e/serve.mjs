@@ -95,3 +95,11 @@ export async function palette(page, name) {
 	await page.getByRole('combobox').fill(name);
 	await page.getByRole('option', { name }).first().click();
 }
+
+/**
+ * answer presses a button of a request once it can be answered. What waits by itself until a button is enabled scrolls
+ * meanwhile, and a request that moves cannot be answered.
+ */
+export async function answer(button) {
+	await button.and(button.page().locator(':not([aria-disabled="true"])')).click();
+}

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { accessible, begin, binary, oxios, visit } from './oxios.mjs';
-import { browser } from './serve.mjs';
+import { answer, browser } from './serve.mjs';
 
 const skip = binary ? false : 'OXIOS_BIN names no binary';
 const script = join(dirname(fileURLToPath(import.meta.url)), 'testdata', 'still.toml');
@@ -172,7 +172,7 @@ describe('a card that has not stood still', { skip }, () => {
 		await page.mouse.click(...(await middle(approve())));
 		await open();
 		assert.equal(made(`${name}-1`), false);
-		await approve().click();
+		await answer(approve());
 		await unread(name);
 	});
 
@@ -206,9 +206,31 @@ describe('a card that has not stood still', { skip }, () => {
 		await unread(name);
 	});
 
+	it('comes wholly into sight when a part of it is pressed', async () => {
+		const name = await ask();
+		await page.setViewportSize({ width: 1280, height: 460 });
+		await card().hover();
+		await page.mouse.wheel(0, -60);
+		await open(false);
+		const clipped = async () =>
+			card().evaluate((e) => {
+				const [box, list] = [e, e.closest('[role=log]')].map((x) => x.getBoundingClientRect());
+				return box.bottom > list.bottom + 0.5 || box.top < list.top - 0.5;
+			});
+		assert.equal(await clipped(), true);
+		const [x, y] = await middle(card().getByRole('button', { name: 'Deny' }));
+		await page.mouse.click(x, y);
+		await open();
+		assert.equal(await clipped(), false);
+		assert.equal(await card().getByRole('button', { name: 'Cancel' }).count(), 0, 'the press answered nothing');
+		await page.setViewportSize({ width: 1280, height: 800 });
+		await answer(approve());
+		await unread(name);
+	});
+
 	it('offers Undo for a yes whose step has begun: the agent is stopped first', async () => {
 		const name = await ask();
-		await approve().click();
+		await answer(approve());
 		await card().locator('pre').getByText(`touch ${name}-2.txt`).waitFor();
 		const note = page.getByRole('note', { name: /^Approved: / });
 		await note.getByRole('button', { name: 'Undo' }).click();

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, before, describe, it } from 'node:test';
 import { begin, binary, oxios, visit } from './oxios.mjs';
-import { browser } from './serve.mjs';
+import { answer, browser } from './serve.mjs';
 
 const skip = binary ? false : 'OXIOS_BIN names no binary';
 const script = join(dirname(fileURLToPath(import.meta.url)), 'testdata', 'task.toml');
@@ -40,7 +40,7 @@ describe('a task', { skip, timeout: 120_000 }, () => {
 
 	it('asks again what was left open, and takes what is typed below it for the answer', async () => {
 		await card().getByRole('radio', { name: 'Blue' }).check();
-		await card().getByRole('button', { name: 'Send answers' }).click();
+		await answer(card().getByRole('button', { name: 'Send answers' }));
 		await card().getByText('1 question before it begins').waitFor();
 		await card().getByText('Which title?').waitFor();
 		await message().fill('the colour');

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, before, describe, it } from 'node:test';
 import { begin, binary, oxios, visit } from './oxios.mjs';
-import { browser } from './serve.mjs';
+import { answer, browser } from './serve.mjs';
 
 const skip = binary ? false : 'OXIOS_BIN names no binary';
 const script = join(dirname(fileURLToPath(import.meta.url)), 'testdata', 'team.toml');
@@ -36,7 +36,7 @@ describe('a task for three agents', { skip, timeout: 120_000 }, () => {
 		await page.keyboard.press('Control+Alt+KeyB');
 		await side().getByText('64%, starts from 80%').waitFor();
 		await card().getByRole('radio', { name: 'Blue' }).check();
-		await card().getByRole('button', { name: 'Send answers' }).click();
+		await answer(card().getByRole('button', { name: 'Send answers' }));
 	});
 
 	it('shows three agents at work at once, and who works on which criterion', async () => {

@@ -1,3 +1,5 @@
+import { answer } from './serve.mjs';
+
 /** The views that are photographed and checked: how to reach each from the page that has just opened. */
 const settings = (name) => async (page) => {
 	await page.keyboard.press('Control+Comma');
@@ -185,12 +187,6 @@ const spaces = (index, then) => async (page) => {
 };
 /** inSpace presses a button of the space that is open. */
 const inSpace = (name) => (page) => page.locator('#pane-side').getByRole('button', { name }).click();
-
-/** answer presses a button of a request once it can be answered: the request has to stand still, where it was scrolled to. */
-async function answer(button) {
-	await button.scrollIntoViewIfNeeded();
-	await button.and(button.page().locator(':not([aria-disabled=true])')).click();
-}
 
 export const views = [
 	{ name: 'home' },

@@ -114,6 +114,8 @@ export class Still {
 			if (!this.#answers(e) || this.mayAnswer(e)) return;
 			e.preventDefault();
 			e.stopImmediatePropagation();
+			// Where a part of it is out of sight, the press shows the whole.
+			if (this.#place === undefined) at.scrollIntoView({ block: 'nearest' });
 		};
 		const heard: [string, (e: Event) => void][] = [
 			['pointerdown', began],
