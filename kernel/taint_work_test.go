@@ -190,7 +190,7 @@ func TestWhatUndoPutsBackIsNotWhatThePersonTrusted(t *testing.T) {
 	if got := texts(readBy(t, k, "a.txt")); got != "" {
 		t.Fatalf("after the person trusted it: got %q", got)
 	}
-	id := second.Principal().ID
+	id := ended(t, k, second)
 	plan, err := k.Person().Agents.UndoPreview(t.Context(), kernel.UndoQuery{RunID: id})
 	if err != nil {
 		t.Fatal(err)
