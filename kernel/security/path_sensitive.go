@@ -164,9 +164,17 @@ var (
 	}
 	runsLaterAskIn = []string{
 		".cargo/config", ".cargo/config.toml", ".direnv", ".husky", ".githooks", ".github/workflows", ".github/actions", ".circleci",
-		".devcontainer", ".mvn", ".gradle", ".yarn", "node_modules/.bin", ".local/bin", ".config/nvim", ".vim", ".emacs.d",
+		".devcontainer", ".mvn", ".gradle/init.d", ".gradle/init.gradle", ".gradle/gradle.properties", ".yarn/releases", ".yarn/plugins", ".yarn/sdks", "node_modules/.bin", ".local/bin", ".config/nvim", ".vim", ".emacs.d",
 	}
 )
+
+// RunsLater reports whether other programs run what is in a path below a folder,
+// or do as it says: a makefile, the tasks of an editor, instructions for agents.
+// .git is not meant, nor is what packages bring along.
+func RunsLater(rel string) bool {
+	low := "/" + pathFold(rel)
+	return !hasPart(low, ".git") && !hasPart(low, "node_modules") && !hasPart(low, ".venv") && pathRunsLater(low) > TierFree
+}
 
 // pathRunsLater says what writing an absolute, folded path takes beyond the
 // right to write the folder.
