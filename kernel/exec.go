@@ -235,6 +235,11 @@ func (c *command) run(ctx context.Context) (ExecResult, error) {
 	}
 	spec := c.spec(ctx)
 	k := c.caller.k
+	shown, err := c.outOfView(ctx, &spec)
+	if err != nil {
+		return ExecResult{}, err
+	}
+	defer shown()
 	if approved(ctx) {
 		if err := c.makeNew(&spec); err != nil {
 			c.tidy()
@@ -311,37 +316,7 @@ func (c *command) spec(ctx context.Context) sandbox.Spec {
 	if allowed {
 		c.grantOutside(&s, false)
 	}
-	if s.Level >= sys.IsolationFull && c.verdict.ReadOnly && c.verdict.Recurses {
-		s.Unread = c.unnamedSecrets()
-	}
 	return c.caller.bound(s)
-}
-
-// maxSecretLooks is how many names are looked at for secret files that a command
-// which only looks is not to read.
-const maxSecretLooks = 100_000
-
-// unnamedSecrets are the secret files in the folders that the command looks
-// through, but for those that its line names: these were asked about.
-func (c *command) unnamedSecrets() []string {
-	named := map[string]bool{}
-	for _, p := range c.verdict.Secrets {
-		named[realPath(filepath.FromSlash(p))] = true
-	}
-	trees := c.verdict.Trees
-	if len(trees) == 0 {
-		trees = []string{filepath.ToSlash(c.dir)}
-	}
-	var out []string
-	for _, tree := range trees {
-		found, _ := security.SecretsBelow(filepath.FromSlash(tree), homeFolder(), maxSecretLooks)
-		for _, p := range found {
-			if real := realPath(p); !named[real] && security.Within(real, realPath(c.caller.scope.folder)) {
-				out = append(out, real)
-			}
-		}
-	}
-	return out
 }
 
 // thisComputer finds a word that names the machine's own loopback.
@@ -420,6 +395,8 @@ func (c *command) note(res sandbox.Result, spec sandbox.Spec) string {
 		return "Commands have no network here unless the person approves it. If it needs the network, call again with network: true; the person is asked then."
 	case res.Level.Contained() && c.writesAlone() && renameFailure().Match(res.Output):
 		return "Outside the folder only the very file that was approved is open: it can be written, but not replaced by another one, nor can anything be made beside it. It is there already, empty if it is new. Write into it, or make it in the folder and ask for one cp of it."
+	case len(spec.Unread) > 0 && deniedFailure().Match(res.Output):
+		return "A command that only looks cannot read files that may hold passwords or keys, unless the person approves the very file. Here these are: " + c.unreadNames(spec) + ". Name the one that it needs in the command; the person is asked then."
 	case res.Level >= sys.IsolationFull && guardedFailure().Match(res.Output):
 		return "Commands are contained: they write only below " + shortenHome(c.caller.scope.folder) + ", and there no hooks and settings of a repository and no start files of a shell. Ask the person to change these."
 	case res.Level.Contained() && deniedFailure().Match(res.Output):

@@ -288,6 +288,11 @@ func (c *command) reads(ctx context.Context) (out Labels, err error) {
 		text := sys.Say("what `%s` got from the network", sys.Shorten(c.line, 120))
 		out = append(out, store.NewLabel(Label{Origin: store.LabelNetwork, Untrusted: true, Name: sys.Shorten(c.line, 500)}, own, text))
 	}
+	secrets, err := c.readsSecrets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out = out.Join(secrets)
 	named := false
 	for _, word := range c.verdict.Paths {
 		path := realPath(c.named(word))

@@ -166,6 +166,9 @@ func (r *Runner) view(ctx context.Context, spec Spec, path string) (*view, error
 			return nil, err
 		}
 	}
+	for _, i := range spec.Instead {
+		v.add("--ro-bind", i.File, i.At)
+	}
 	v.write = append(v.write, insideTemp, "/dev/shm")
 	return v, nil
 }

@@ -39,6 +39,9 @@ type Spec struct {
 	// something in a folder writes nothing in that folder, nor in those above it.
 	Kept   []string
 	Unread []string
+	// Instead has the command find another file, which it can only read, in the
+	// place of one, at level 3.
+	Instead []Instead
 	// Checked says that the caller looks itself at what the command made of
 	// repositories. Else a file "commondir" that is new is taken away when it ends.
 	Checked bool
@@ -77,6 +80,9 @@ type Spec struct {
 	// Tag names whom the command belongs to; see [Runner.Owner].
 	Tag string
 }
+
+// Instead is a file that stands in the place of another one.
+type Instead struct{ File, At string }
 
 // Result is how a command ended.
 type Result struct {
