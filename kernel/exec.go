@@ -240,6 +240,10 @@ func (c *command) run(ctx context.Context) (ExecResult, error) {
 		return ExecResult{}, err
 	}
 	defer shown()
+	planting, err := c.beginPlanting(ctx, &spec)
+	if err != nil {
+		return ExecResult{}, err
+	}
 	if approved(ctx) {
 		if err := c.makeNew(&spec); err != nil {
 			c.tidy()
@@ -249,15 +253,20 @@ func (c *command) run(ctx context.Context) (ExecResult, error) {
 	if !c.background {
 		defer c.tidy()
 	}
+	onCopy := func() (ExecResult, error) {
+		out, err := c.runOnCopy(ctx, spec, planting)
+		out.note(planting.end(ctx))
+		return out, err
+	}
 	if c.onCopy(ctx, spec.Level) {
-		return c.runOnCopy(ctx, spec)
+		return onCopy()
 	}
 	watched, err := k.undos.watch(ctx, c)
 	if err != nil {
 		return ExecResult{}, err
 	}
 	if watched.why() != "" && c.onCopy(ctx, spec.Level) { // it is known only now that the folder holds too much
-		return c.runOnCopy(ctx, spec)
+		return onCopy()
 	}
 	if err := errors.Join(watched.begin(ctx, spec.Level), c.taintOutside(ctx, spec.Writable)); err != nil {
 		_ = watched.done(ctx)
@@ -271,13 +280,14 @@ func (c *command) run(ctx context.Context) (ExecResult, error) {
 			return ExecResult{}, err
 		}
 		c.meta["isolation"] = int(spec.Level)
-		return ExecResult{JobID: k.commands().add(ctx, c, job, watched), Isolation: spec.Level, Note: watched.why()}, nil
+		return ExecResult{JobID: k.commands().add(ctx, c, job, watched, planting), Isolation: spec.Level, Note: watched.why()}, nil
 	}
 	res, err := c.contained(ctx, spec)
 	missed := watched.done(ctx)
 	out := c.result(res, spec)
 	out.note(missed)
 	out.note(c.notOnCopy(ctx, spec.Level))
+	out.note(planting.end(ctx))
 	return out, err
 }
 
@@ -395,6 +405,8 @@ func (c *command) note(res sandbox.Result, spec sandbox.Spec) string {
 		return "Commands have no network here unless the person approves it. If it needs the network, call again with network: true; the person is asked then."
 	case res.Level.Contained() && c.writesAlone() && renameFailure().Match(res.Output):
 		return "Outside the folder only the very file that was approved is open: it can be written, but not replaced by another one, nor can anything be made beside it. It is there already, empty if it is new. Write into it, or make it in the folder and ask for one cp of it."
+	case c.keptFailure(res, spec) != "":
+		return "Git runs this or does as it says, so that commands can only read it: " + c.caller.k.masked(c.keptFailure(res, spec)) + ". Change it with the write or edit tool."
 	case len(spec.Unread) > 0 && deniedFailure().Match(res.Output):
 		return "A command that only looks cannot read files that may hold passwords or keys, unless the person approves the very file. Here these are: " + c.unreadNames(spec) + ". Name the one that it needs in the command; the person is asked then."
 	case res.Level >= sys.IsolationFull && guardedFailure().Match(res.Output):

@@ -34,20 +34,21 @@ func (t *tries) copyOf(c *command, trial bool) (copied, error) {
 	return to, nil
 }
 
-// files finds what differs on a copy and keeps its content, durable.
-func (t *tries) files(ctx context.Context, c copied) ([]store.TriedFile, error) {
+// files finds what differs on a copy and keeps its content, durable. What git would
+// run is not among it.
+func (t *tries) files(ctx context.Context, c copied) (_ []store.TriedFile, aside []planted, _ error) {
 	changes, err := c.Changes(ctx, maxTried)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	lower, err := security.OpenRoot(c.Folder)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer lower.Close()
 	upper, err := security.OpenRoot(c.Upper())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer upper.Close()
 	most := t.k.config.get().UndoFolderMB
@@ -56,26 +57,26 @@ func (t *tries) files(ctx context.Context, c copied) ([]store.TriedFile, error) 
 	for _, ch := range changes {
 		was, err := undo.Look(lower, ch.Path)
 		if err != nil {
-			return nil, unreadable(ch.Path, err)
+			return nil, nil, unreadable(ch.Path, err)
 		}
 		becomes := undo.State{Kind: undo.Absent}
 		if !ch.Gone {
 			if becomes, err = undo.Look(upper, ch.Path); err != nil {
-				return nil, unreadable(ch.Path, err)
+				return nil, nil, unreadable(ch.Path, err)
 			}
 		}
 		if was == becomes {
 			continue // it was only opened
 		}
 		if room -= was.Size + becomes.Size; room < 0 {
-			return nil, sys.Errorf(sys.CodeTooLarge, "What the command changed has more than %d MB, too much to be kept.", most)
+			return nil, nil, sys.Errorf(sys.CodeTooLarge, "What the command changed has more than %d MB, too much to be kept.", most)
 		}
 		if err := undo.Keep(t.k.undos.objects, upper, ch.Path, becomes); err != nil {
-			return nil, unreadable(ch.Path, err)
+			return nil, nil, unreadable(ch.Path, err)
 		}
 		out = append(out, store.TriedFile{Path: ch.Path, Was: was.String(), Becomes: becomes.String(), Late: lately(lower, ch.Path, c.began)})
 	}
-	return out, nil
+	return t.unplanted(ctx, c.Folder, out)
 }
 
 func unreadable(path string, err error) error {
@@ -130,7 +131,7 @@ func (c *command) notOnCopy(ctx context.Context, level sys.Isolation) string {
 
 // runOnCopy runs a command on a copy and brings what it did into the folder when it
 // has ended: all of it, written down before the first of it, or nothing.
-func (c *command) runOnCopy(ctx context.Context, spec sandbox.Spec) (ExecResult, error) {
+func (c *command) runOnCopy(ctx context.Context, spec sandbox.Spec, p *planting) (ExecResult, error) {
 	k := c.caller.k
 	on, err := k.tries.copyOf(c, false)
 	if err != nil {
@@ -154,74 +155,74 @@ func (c *command) runOnCopy(ctx context.Context, spec sandbox.Spec) (ExecResult,
 		k.undos.begun(w)
 		defer k.undos.ended(w)
 	}
-	done, err := k.undos.bring(ctx, c, on)
+	done, aside, err := k.undos.bring(ctx, c, on)
 	c.meta["copied"] = len(done)
 	if err != nil {
 		return out, err
 	}
 	w.show(context.WithoutCancel(ctx), done)
-	return out, nil
+	return out, p.putAside(context.WithoutCancel(ctx), aside)
 }
 
 // bring does in the folder what a command did on a copy of it. What somebody
 // changed meanwhile is left as it is, and then nothing is brought at all.
-func (u *undos) bring(ctx context.Context, c *command, on copied) ([]store.FileMark, error) {
+func (u *undos) bring(ctx context.Context, c *command, on copied) (_ []store.FileMark, aside []planted, _ error) {
 	ctx = context.WithoutCancel(ctx) // the command has ended; nobody stops what it did halfway
 	run, err := u.k.run(ctx, c.caller.scope.runID)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	run.Folder = on.Folder
 	u.one.Lock()
 	defer u.one.Unlock()
 	kept := &store.Try{ApprovalID: sys.NewID(), RunID: run.ID, StepID: stepID(ctx), State: store.TryApplying, Result: []byte("null")}
-	moves, err := u.planned(ctx, run, kept, on)
+	moves, aside, err := u.planned(ctx, run, kept, on)
 	if err != nil {
-		return nil, notBrought(err)
+		return nil, nil, notBrought(err)
 	}
 	if len(moves) == 0 {
-		return nil, nil
+		return nil, aside, nil
 	}
 	why := u.make(ctx, only(run), moves, undo.Mover.Apply)
 	if err := u.endTry(ctx, run, kept.ApprovalID, moves, why); err != nil {
-		return nil, notBrought(err)
+		return nil, nil, notBrought(err)
 	}
 	if len(why) > 0 {
-		return nil, notBrought(changedMeanwhile(leftOf(why)))
+		return nil, nil, notBrought(changedMeanwhile(leftOf(why)))
 	}
-	return triedMarks(run, kept), nil
+	return triedMarks(run, kept), aside, nil
 }
 
 // planned keeps what is there and what comes in its place, and writes down the moves
 // between them.
-func (u *undos) planned(ctx context.Context, run Run, kept *store.Try, on copied) (moves []store.UndoMove, err error) {
+func (u *undos) planned(ctx context.Context, run Run, kept *store.Try, on copied) (moves []store.UndoMove, aside []planted, err error) {
 	u.objects.Clearing.RLock()
 	defer u.objects.Clearing.RUnlock()
-	if kept.Files, err = u.k.tries.files(ctx, on); err != nil {
-		return nil, err
+	if kept.Files, aside, err = u.k.tries.files(ctx, on); err != nil {
+		return nil, nil, err
 	}
 	root, err := security.OpenRoot(on.Folder)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer root.Close()
 	v := Try{}
 	for _, k := range kept.Files {
 		f, err := triedFile(root, on.Folder, k)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		v.Files = append(v.Files, f)
 	}
 	if names := v.inTheWay(); len(names) > 0 {
-		return nil, changedMeanwhile(names)
+		return nil, nil, changedMeanwhile(names)
 	}
 	moves = triedMoves(run, kept.ApprovalID, v.Files)
 	if len(moves) == 0 {
-		return nil, nil
+		return nil, aside, nil
 	}
 	if err := u.keepPresent(only(run), v.Files); err != nil {
-		return nil, notRecorded(err)
+		return nil, nil, notRecorded(err)
 	}
 	err = u.k.store.Write(ctx, func(tx *store.Tx) error {
 		if err := u.k.store.PutTry(tx, *kept); err != nil {
@@ -230,9 +231,9 @@ func (u *undos) planned(ctx context.Context, run Run, kept *store.Try, on copied
 		return u.k.store.AddUndoMoves(tx, moves)
 	})
 	if err != nil {
-		return nil, notRecorded(err)
+		return nil, nil, notRecorded(err)
 	}
-	return moves, nil
+	return moves, aside, nil
 }
 
 func changedMeanwhile(names []string) error {

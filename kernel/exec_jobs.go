@@ -33,6 +33,8 @@ type Job struct {
 	End       string     `json:"end,omitempty"` // what ended it, when it did not end by itself
 
 	Asked []security.NetTry `json:"asked,omitempty"` // the machines that it asked for, at isolation 3
+
+	Note string `json:"note,omitempty"` // what it made that was put aside, in words
 }
 
 // JobLog is a part of the output of a command.
@@ -103,6 +105,7 @@ type startedJob struct {
 	line string
 	by   scope
 	cmd  *command
+	made *planting
 }
 
 // keptLog is a long output of a command that has ended.
@@ -133,8 +136,8 @@ func (c *commands) env(load func() []string) []string {
 
 // add takes note of a background command, and of its end. It ends with its run
 // when that is stopped, but not when that is done.
-func (c *commands) add(ctx context.Context, cmd *command, j *sandbox.Job, w *watched) string {
-	s := startedJob{j, cmd.line, cmd.caller.scope, cmd}
+func (c *commands) add(ctx context.Context, cmd *command, j *sandbox.Job, w *watched, p *planting) string {
+	s := startedJob{j, cmd.line, cmd.caller.scope, cmd, p}
 	c.mu.Lock()
 	known := c.k.sandbox.Jobs()
 	for id := range c.jobs {
@@ -153,10 +156,12 @@ func (c *commands) add(ctx context.Context, cmd *command, j *sandbox.Job, w *wat
 	c.k.undos.ending.Add(1)
 	go func() { // ends with the command; the sandbox ends all of them at Close
 		defer c.k.undos.ending.Done()
+		p.follow(context.WithoutCancel(ctx), j.Done(), func() { c.k.publish(event.JobChanged, s.by, s.view(c.k)) })
 		<-j.Done()
 		unbind()
 		cmd.tidy()
 		w.later(context.WithoutCancel(ctx))
+		p.end(context.WithoutCancel(ctx))
 		cmd.recordAsked(context.WithoutCancel(ctx))
 		c.k.publish(event.JobChanged, s.by, s.view(c.k))
 	}()
@@ -166,7 +171,7 @@ func (c *commands) add(ctx context.Context, cmd *command, j *sandbox.Job, w *wat
 func (s startedJob) view(k *Kernel) Job {
 	v := Job{
 		ID: strconv.Itoa(s.ID), RunID: s.by.runID, SessionID: s.by.sessionID, Command: k.masked(s.line), Dir: s.Dir, PID: s.PID,
-		Running: true, StartedAt: s.Started.UTC(), Asked: s.cmd.asked(),
+		Running: true, StartedAt: s.Started.UTC(), Asked: s.cmd.asked(), Note: s.made.words(),
 	}
 	select {
 	case <-s.Done():

@@ -275,14 +275,22 @@ func (t *tries) on(ctx context.Context, ap security.Approval, c *command) (*stor
 	if movedFolder(res) {
 		result.Note = sys.Say("On a copy, a folder that was there before cannot be moved or renamed, and this program did not get along with that. It can be approved without the copy.").EN
 	}
-	if kept.Result, err = json.Marshal(result); err != nil {
-		return nil, err
-	}
 	objects := t.k.undos.objects
 	objects.Clearing.RLock()
 	defer objects.Clearing.RUnlock()
-	if kept.Files, err = t.files(ctx, copied); err != nil {
+	var aside []planted
+	if kept.Files, aside, err = t.files(ctx, copied); err != nil {
 		return nil, sys.AsError(err).WithHint("It can be approved without a copy.")
+	}
+	if len(aside) > 0 && result.Note == "" {
+		p := planting{c: &one}
+		for _, n := range aside {
+			p.say(&p.said, n)
+		}
+		result.Note = sys.Say("Left out, because git would run it: %s.", p.names(p.said)).EN
+	}
+	if kept.Result, err = json.Marshal(result); err != nil {
+		return nil, err
 	}
 	raw, err := json.Marshal([]any{ap.ID, ap.Request.Hash, sys.NewID(), kept.Files})
 	if err != nil {

@@ -103,6 +103,11 @@ func (k *Kernel) folder(ctx context.Context, path string) (Folder, error) {
 	return f, nil
 }
 
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&os.ModeSymlink != 0
+}
+
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()

@@ -328,6 +328,7 @@ func (u *undos) missing(ctx context.Context) error {
 		return err
 	}
 	for _, c := range left {
+		u.plantedBefore(ctx, c)
 		w := &watched{
 			u: u, id: c.ID, step: c.StepID, folder: c.Folder, began: c.At, unsure: true, before: u.readIndex(c.Folder),
 			by: &caller{k: u.k, scope: scope{runID: c.RunID, folder: c.Folder}},
@@ -375,6 +376,9 @@ func (w *watched) later(ctx context.Context) {
 // kept adds the content that the indexes of folders name, and forgets those of
 // folders in which nothing was done for long, sooner where no run changed anything.
 func (u *undos) kept(wanted map[string]bool, old time.Time, changed map[string]bool) error {
+	if err := u.keptGuards(wanted, old); err != nil {
+		return err
+	}
 	dir := filepath.Join(u.k.opts.Home, undoFolder, "folders")
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {

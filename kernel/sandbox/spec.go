@@ -16,6 +16,10 @@ import (
 // [Spec] nor the [Config] says otherwise.
 const DefaultMaxOutput = 1 << 20
 
+// MostKept is how many paths of [Spec.Kept] should be named at most: each is a
+// mount, and mounts slow each other down.
+const MostKept = 64
+
 // Spec says what to run, where, and how far it may reach.
 type Spec struct {
 	// Argv is the executable and its arguments. A name without a slash is

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -24,6 +25,7 @@ type Survey struct {
 	Root  string    // without links
 	Repos []Repo    // sorted by depth, then by path
 	Found []Finding // the same
+	Shut  []string  // folders that may not be looked into; absolute
 }
 
 // Repo is what git takes for a repository: a folder that holds one, or a file or
@@ -33,8 +35,7 @@ type Repo struct {
 	Leads bool   // it is no folder
 }
 
-// Finding is a path that [Config.Kinds] named. Of what lies in a folder that was
-// named nothing more is.
+// Finding is a path that [Config.Kinds] named.
 type Finding struct {
 	Path   string // below the root, with slashes
 	Kind   Kind
@@ -120,7 +121,11 @@ func (s *surveyed) look(ctx context.Context, root string, kinds func(root, rel s
 		}
 		l, ok := s.folders[rel]
 		if !ok || l.fresh || l.stamp != is {
-			if l, err = list(root, at, rel, kinds); err != nil {
+			if l, err = list(root, at, rel, kinds); errors.Is(err, fs.ErrPermission) {
+				out.Shut = append(out.Shut, at)
+				continue
+			}
+			if err != nil {
 				continue
 			}
 			l.stamp, l.fresh = is, fresh

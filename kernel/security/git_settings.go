@@ -192,11 +192,12 @@ var gitPlain = map[string]string{
 		fscache hidedotfiles worktree whitespace`,
 	"user": "name email useconfigonly", "author": "name email", "committer": "name email", "init": "defaultbranch",
 	"branch": "remote merge rebase description pushremote autosetupmerge autosetuprebase sort",
-	"pull":   "rebase ff", "push": "default autosetupremote followtags", "fetch": "prune prunetags parallel",
+	"pull":   "rebase ff", "push": "default autosetupremote followtags", "fetch": "*",
 	"merge": "ff conflictstyle log stat renames", "diff": "renames algorithm context mnemonicprefix noprefix colormoved",
 	"commit": "gpgsign verbose status cleanup", "tag": "gpgsign sort", "rebase": "autostash autosquash updaterefs", "stash": "*", "log": "date decorate follow",
 	"color": "*", "column": "*", "advice": "*", "gc": "*", "pack": "*", "index": "*", "status": "*", "rerere": "*", "blame": "*", "feature": "*",
-	"extensions": "worktreeconfig objectformat noop", "receive": "denycurrentbranch denynonfastforwards denydeletes", "lfs": "repositoryformatversion",
+	"checkout": "*", "apply": "*", "clean": "*", "fsck": "*", "grep": "*", "i18n": "*", "maintenance": "*", "repack": "*", "transfer": "*", "worktree": "*",
+	"extensions": "*", "http": "postbuffer sslverify version lowspeedlimit lowspeedtime", "receive": "denycurrentbranch denynonfastforwards denydeletes", "lfs": "repositoryformatversion",
 }
 
 // plain reports whether a setting starts nothing and leads nowhere.
@@ -210,7 +211,7 @@ func (s GitSetting) plain() bool {
 		}
 	case "remote":
 		switch last {
-		case "fetch", "push", "tagopt", "prune", "mirror":
+		case "fetch", "push", "tagopt", "prune", "mirror", "promisor", "partialclonefilter":
 			return true
 		case "url", "pushurl":
 			return !strings.Contains(s.Value, "::") && !strings.HasPrefix(s.Value, "-")
@@ -275,6 +276,26 @@ func GitWithout(raw, before []byte) (rest []byte, taken []string, ok bool) {
 		ok = ok && slices.ContainsFunc(old, func(o GitSetting) bool { return o.Key == s.Key && o.Value == s.Value })
 	}
 	return rest, taken, ok
+}
+
+// GitTodoWithout returns the list of what an interactive rebase has still to do
+// without the programs that it would run and that it did not name before, and how
+// many these are.
+func GitTodoWithout(raw, before []byte) (rest []byte, taken int) {
+	old := map[string]bool{}
+	for line := range bytes.Lines(before) {
+		old[string(bytes.TrimSpace(line))] = true
+	}
+	for line := range bytes.Lines(raw) {
+		word, _, _ := bytes.Cut(bytes.TrimSpace(line), []byte(" "))
+		word, _, _ = bytes.Cut(word, []byte("\t"))
+		if (string(word) == "exec" || string(word) == "x") && !old[string(bytes.TrimSpace(line))] {
+			taken++
+			continue
+		}
+		rest = append(rest, line...)
+	}
+	return rest, taken
 }
 
 // GitLeads are the files and folders that settings name: of hooks, of more

@@ -25,7 +25,8 @@ func TestSettingsThatStartProgramsAreTakenOutOfAFile(t *testing.T) {
 		"[credential]\nhelper = x\n[gpg]\nprogram = x\n[sequence]\neditor = x\n":         "credential.helper gpg.program sequence.editor",
 		"[remote \"o\"]\nurl = ext::sh -c id\nuploadpack = x\nfetch = +a:b\n":            "remote.o.url remote.o.uploadpack",
 		"[submodule \"s\"]\nurl = ../x\nupdate = !id\n[pager]\nlog = id\n":               "submodule.s.update pager.log",
-		"[core]\nbare = false # [core] fsmonitor = x\n; fsmonitor = y\n":                 "",
+		"[extensions]\npartialClone = o\n[remote \"o\"]\npromisor = true\npartialclonefilter = blob:none\n[checkout]\nworkers = 2\n[http]\npostBuffer = 1\nproxy = x\n":                                                                                      "http.proxy",
+		"[core]\nbare = false # [core] fsmonitor = x\n; fsmonitor = y\n":                                                                                                                                                                                     "",
 		"[core]\nrepositoryformatversion = 0\nfsmonitor = true\n[user]\nname = \"a; [core]\"\nemail = e\n[remote \"origin\"]\nurl = https://x/y\nfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\nremote = origin\nmerge = refs/heads/main\n": "",
 	} {
 		rest, taken, ok := GitWithout([]byte(raw), nil)
@@ -75,5 +76,13 @@ func TestSettingsAreReadAsGitReadsThem(t *testing.T) {
 	}
 	if !ok || got.String() != string(out) {
 		t.Errorf("got %q, %v, want %q", got.String(), ok, out)
+	}
+}
+
+func TestProgramsOfAWaitingRebaseAreTakenOut(t *testing.T) {
+	t.Parallel()
+	raw := "pick a1 one\n exec make\nx\ttouch y\nexec old\nfixup a2 x\n# exec z\n"
+	if rest, taken := GitTodoWithout([]byte(raw), []byte("exec old\n")); taken != 2 || string(rest) != "pick a1 one\nexec old\nfixup a2 x\n# exec z\n" {
+		t.Errorf("got %d and %q", taken, rest)
 	}
 }

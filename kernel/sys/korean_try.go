@@ -4,6 +4,7 @@ package sys
 func koreanTry() [][2]string {
 	return [][2]string{
 		{"A copy needs isolation level 3, which commands do not have here.", "사본에는 격리 3단계가 필요한데, 여기서는 명령이 그렇게 격리되지 않습니다."},
+		{"Left out, because git would run it: %s.", "git이 실행할 수 있는 것이라 제외했습니다: %s."},
 		{"Run `oxios doctor`.", "`oxios doctor`를 실행하세요."},
 		{"%s does not lie in %s, of which there would be a copy.", "%s은(는) 사본을 만들 %s 안에 있지 않습니다."},
 		{"There can be no copy of %s: Oxios' own folder lies in it.", "%s의 사본을 만들 수 없습니다: Oxios 자체 폴더가 그 안에 있습니다."},

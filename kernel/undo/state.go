@@ -151,6 +151,9 @@ func open(root *security.Root, rel string, info fs.FileInfo) (*os.File, error) {
 func Keep(o *Objects, root *security.Root, rel string, s State) error {
 	switch s.Kind {
 	case Link:
+		if has, err := o.Has(s.Content); has || err != nil {
+			return err
+		}
 		to, err := root.FS().Readlink(rel)
 		if err != nil {
 			return err

@@ -1474,6 +1474,8 @@ export interface Job {
   end?: string;
   /** the machines that it asked for, at isolation 3 */
   asked?: NetTry[];
+  /** what it made that was put aside, in words */
+  note?: string;
 }
 
 /** JobLog is a part of the output of a command. */
