@@ -132,7 +132,7 @@ func (k *Kernel) readDocument(ctx context.Context, f io.Reader, name string) (do
 		return document.Result{}, diskError(err)
 	}
 	out, err := k.sandbox.Run(ctx, sandbox.Spec{
-		Argv: document.Command(k.opts.Helper, file, name, cache), Dir: dir, Writable: []string{cache}, Level: k.isolation(), Tag: "reader",
+		Argv: document.Command(k.opts.Helper, file, name, cache), Dir: dir, Writable: []string{cache}, Level: k.isolation(), Tag: "reader", Cache: sandbox.Cache{None: true},
 		Timeout: document.MaxTime, MaxMemory: document.MaxMemory, MaxOutput: document.MaxOutput,
 		Env: []string{"PATH=/usr/bin:/bin", "HOME=" + dir, "GOTRACEBACK=single"},
 	})

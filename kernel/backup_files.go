@@ -20,7 +20,7 @@ import (
 // leftOut are the folders of a home that no backup holds: keys are secret, what an
 // undo needs is of use beside the folders that agents worked in alone, and the
 // others are made anew.
-var leftOut = map[string]bool{"keys": true, "run": true, "logs": true, "cache": true, undoFolder: true}
+var leftOut = map[string]bool{"keys": true, "run": true, "logs": true, cachesFolder: true, sharedCache: true, undoFolder: true}
 
 // takenAlong reports whether a file of the home belongs into a backup. name is
 // its path in the home, with slashes. What a backup names must pass it too, so

@@ -123,7 +123,7 @@ func pictured(t *testing.T, k *kerneltest.Kernel) string {
 	err = filepath.WalkDir(k.Home, func(path string, d fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(k.Home, path)
 		top, _, _ := strings.Cut(rel, string(filepath.Separator))
-		if err != nil || d.IsDir() || slices.Contains([]string{"run", "logs", "cache", "keys", "audit", "undo"}, top) || strings.HasPrefix(top, "oxios.db") {
+		if err != nil || d.IsDir() || slices.Contains([]string{"run", "logs", "caches", "keys", "audit", "undo"}, top) || strings.HasPrefix(top, "oxios.db") {
 			return err
 		}
 		raw, err := os.ReadFile(path)
@@ -297,7 +297,7 @@ func TestNoSecretIsInABackup(t *testing.T) {
 	made := backup(t, k)
 	all := entries(t, made.Path)
 	for name, data := range all {
-		if strings.HasPrefix(name, "files/keys") || strings.HasPrefix(name, "files/run") || strings.HasPrefix(name, "files/logs") || strings.HasPrefix(name, "files/cache") {
+		if strings.HasPrefix(name, "files/keys") || strings.HasPrefix(name, "files/run") || strings.HasPrefix(name, "files/logs") || strings.HasPrefix(name, "files/caches") {
 			t.Errorf("%s is in the backup", name)
 		}
 		for _, secret := range []string{"sk-very-secret-key-of-work-0001", "proxysecret", "headersecret", "inlinesecret", "urlsecret", "AGE-SECRET-KEY"} {

@@ -132,6 +132,7 @@ type command struct {
 	told  Labels             // of what its output names
 	meta  map[string]any     // of its audit records
 	proxy *security.NetProxy // its way to the network, nil below isolation 3
+	layer string             // over its cache, of a background command
 }
 
 func (c *command) fail(err error) {
@@ -309,7 +310,7 @@ func (c *command) spec(ctx context.Context) sandbox.Spec {
 	s := sandbox.Spec{
 		Argv: c.argv, Dir: c.dir, Env: c.env, Writable: []string{c.caller.scope.folder}, Hidden: append(k.hiddenFrom(c.caller.scope.folder), k.witnessPlace()...),
 		Tag: c.caller.scope.runID, Network: c.verdict.Network && (allowed || networkOpen(ctx)),
-		MaxMemory: int64(cfg.MaxMemoryMB) << 20, MaxProcs: 1024,
+		MaxMemory: int64(cfg.MaxMemoryMB) << 20, MaxProcs: 1024, MaxDisk: int64(cfg.MaxDiskMB) << 20,
 	}
 	s.Level = c.level(s.Network)
 	switch {
@@ -318,6 +319,7 @@ func (c *command) spec(ctx context.Context) sandbox.Spec {
 	case !c.background:
 		s.Timeout = cfg.execTimeout()
 	}
+	s.Cache = c.cache(ctx)
 	s.Readable = c.programFolders()
 	if s.Level >= sys.IsolationFull {
 		c.proxy = k.netProxy(s.Network)
@@ -393,6 +395,10 @@ func (c *command) note(res sandbox.Result, spec sandbox.Spec) string {
 		return fmt.Sprintf("It was ended because it used more than %s of memory.", sizeText(spec.MaxMemory))
 	case res.TooManyProcesses:
 		return fmt.Sprintf("It was ended because it started more than %d processes.", spec.MaxProcs)
+	case res.OutOfDisk:
+		return fmt.Sprintf("It was ended because, since it began, the disk has lost more than %s, or has less than 500 MB left. What it had written is still there: remove what is not needed before you try again.", sizeText(spec.MaxDisk))
+	case spec.MaxDisk > 0 && (res.Signal == "SIGXFSZ" || res.ExitCode != 0 && fileTooLarge().Match(res.Output)):
+		return fmt.Sprintf("No file may become larger than %s (max_disk_mb).", sizeText(spec.MaxDisk))
 	case res.ExitCode == 0:
 		return ""
 	case res.WantsPassword:
@@ -431,9 +437,10 @@ func (c *command) missedOutside(output []byte) bool {
 }
 
 var (
-	ownLoopback = sys.Pattern(`(?i)(127\.0\.0\.1|localhost|\[?::1)[^\n]{0,80}(refused|couldn't connect)|ECONNREFUSED (127\.|::1)`)
-	missingFile = sys.Pattern(`(/[^\s'":]+)['"’]?: No such file or directory`)
-	netFailure  = sys.Pattern(`(?i)could not resolve|temporary failure in name resolution|network is unreachable|name or service not known|` +
+	ownLoopback  = sys.Pattern(`(?i)(127\.0\.0\.1|localhost|\[?::1)[^\n]{0,80}(refused|couldn't connect)|ECONNREFUSED (127\.|::1)`)
+	missingFile  = sys.Pattern(`(/[^\s'":]+)['"’]?: No such file or directory`)
+	fileTooLarge = sys.Pattern(`(?i)file (size limit exceeded|too large)|EFBIG`)
+	netFailure   = sys.Pattern(`(?i)could not resolve|temporary failure in name resolution|network is unreachable|name or service not known|` +
 		`EAI_AGAIN|getaddrinfo|no address associated|unable to resolve|failed to connect|couldn't connect|connection refused|` +
 		`\b(socket|connect|dial)\b[^\n]{0,80}(operation not permitted|permission denied|EPERM|EACCES)|` +
 		`(operation not permitted|permission denied)[^\n]{0,40}\b(socket|connect)\b`)

@@ -160,6 +160,7 @@ func (c *commands) add(ctx context.Context, cmd *command, j *sandbox.Job, w *wat
 		<-j.Done()
 		unbind()
 		cmd.tidy()
+		c.k.sandbox.DropLayer(cmd.layer)
 		w.later(context.WithoutCancel(ctx))
 		p.end(context.WithoutCancel(ctx))
 		cmd.recordAsked(context.WithoutCancel(ctx))
@@ -188,6 +189,8 @@ func (s startedJob) view(k *Kernel) Job {
 		v.End = "its time was over"
 	case res.OutOfMemory:
 		v.End = "it used too much memory"
+	case res.OutOfDisk:
+		v.End = "it used too much of the disk"
 	case res.TooManyProcesses:
 		v.End = "it started too many processes"
 	case res.Killed:

@@ -132,6 +132,7 @@ func (k *Kernel) inspect(ctx context.Context, whole bool) {
 		k.keepDays(ctx)
 	}
 	k.keepJournals(ctx)
+	k.keepCaches(ctx)
 	g.mu.Lock()
 	g.findings = after
 	if whole {

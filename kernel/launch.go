@@ -273,6 +273,7 @@ func (k *Kernel) launch(run Run, steps []store.Step) error {
 		k.work(ctx, run, steps)
 		k.exchange.Remove(run.ID)
 		k.runs.leave(run.ID)
+		k.sandbox.DropLayer(run.ID)
 		k.neighbours.leave(run.ID, run.SessionID, len(k.runs.allIn(run.SessionID)) == 0)
 		k.budgets.Forget(run.ID)
 		k.publishStatus()

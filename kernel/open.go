@@ -110,7 +110,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	k.embeddings = newEmbeddings(k)
 	k.memories.UseEmbedder(k.embeddings, k.embeddings.wake)
 	k.workspace = git.New(filepath.Join(o.Home, "workspace"), o.Clock)
-	k.sandbox = sandbox.New(sandbox.Config{Helper: o.Helper, Log: o.Log, CacheDir: filepath.Join(o.Home, "cache"), Env: k.hostEnv, Kinds: kindOf})
+	k.sandbox = sandbox.New(sandbox.Config{Helper: o.Helper, Log: o.Log, CacheDir: filepath.Join(o.Home, cachesFolder), Env: k.hostEnv, Kinds: kindOf})
 	k.engine = newEngine(k)
 	k.runner = &agent.Runner{Store: k.store, Bus: k.bus, Log: o.Log, Clock: o.Clock}
 	k.exchange = k.newExchange()
@@ -129,6 +129,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 		k.log.Warn("Could not delete discarded conversations", "error", perr)
 	}
 	k.tries.sweep()
+	k.dropOldCaches()
 	k.undos.afterCrash(ctx)
 	// Whoever holds the home's lock has all its runs at once. A one-shot run
 	// never goes on with others' runs.
@@ -197,7 +198,7 @@ func DefaultHome() (string, error) {
 // makeHome makes the folders of a home, closed to everybody else. A home that
 // others may enter is closed, as it holds keys and conversations.
 func makeHome(home string) error {
-	for _, d := range []string{home, filepath.Join(home, "run"), filepath.Join(home, "keys"), filepath.Join(home, "logs"), filepath.Join(home, "cache")} {
+	for _, d := range []string{home, filepath.Join(home, "run"), filepath.Join(home, "keys"), filepath.Join(home, "logs"), filepath.Join(home, cachesFolder)} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return folderError(home, err)
 		}

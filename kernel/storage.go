@@ -183,7 +183,9 @@ var cleanable = []string{PartCopies, PartLogs, PartCache}
 func partOf(name string) string {
 	top, _, inside := strings.Cut(name, "/")
 	switch {
-	case inside && (top == "logs" || top == "cache" || top == "keys" || top == "audit" || top == "attachments" || top == "workspace" || top == undoFolder):
+	case inside && (top == cachesFolder || top == sharedCache):
+		return PartCache
+	case inside && (top == "logs" || top == "keys" || top == "audit" || top == "attachments" || top == "workspace" || top == undoFolder):
 		return top
 	case inside && top == "run", name == "config.toml", name == "models.toml":
 		return PartSettings
@@ -248,7 +250,7 @@ func (k *Kernel) cleanCache() error {
 		return sys.Errorf(sys.CodeBusy, "An agent is at work, and its commands may use the cache. Nothing was changed.").
 			WithHint("Clean it when nothing runs.")
 	}
-	cache, err := os.OpenRoot(filepath.Join(k.opts.Home, "cache"))
+	cache, err := os.OpenRoot(filepath.Join(k.opts.Home, cachesFolder))
 	if err != nil {
 		return notCleaned(err)
 	}

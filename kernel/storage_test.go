@@ -24,7 +24,7 @@ func TestStoragePartsTogetherAreTheHome(t *testing.T) {
 	t.Parallel()
 	k := lived(t)
 	writeFile(t, filepath.Join(k.Home, "oxios.db.v1.bak"), strings.Repeat("b", 5000))
-	writeFile(t, filepath.Join(k.Home, "cache", "go", "a"), strings.Repeat("c", 7000))
+	writeFile(t, filepath.Join(k.Home, "caches", "go", "a"), strings.Repeat("c", 7000))
 	s, err := k.Person().Infra.Storage(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -71,12 +71,12 @@ func TestCleaningTouchesThatPartAlone(t *testing.T) {
 	writeFile(t, filepath.Join(k.Home, "oxios.db.v1.bak"), strings.Repeat("b", 5000))
 	writeFile(t, filepath.Join(k.Home, "oxios.db.replaced-20260101T000000.000"), strings.Repeat("b", 6000))
 	writeFile(t, filepath.Join(k.Home, "logs", "serve.log.1"), strings.Repeat("l", 900))
-	closed := filepath.Join(k.Home, "cache", "go", "mod")
+	closed := filepath.Join(k.Home, "caches", "go", "mod")
 	writeFile(t, filepath.Join(closed, "a.go"), "package a")
 	if err := os.Chmod(closed, 0o500); err != nil { // as the cache of Go modules is
 		t.Fatal(err)
 	}
-	if err := os.Symlink(outside, filepath.Join(k.Home, "cache", "link")); err != nil {
+	if err := os.Symlink(outside, filepath.Join(k.Home, "caches", "link")); err != nil {
 		t.Fatal(err)
 	}
 	open, err := os.OpenFile(filepath.Join(k.Home, "logs", "serve.log"), os.O_APPEND|os.O_WRONLY, 0)
@@ -97,7 +97,7 @@ func TestCleaningTouchesThatPartAlone(t *testing.T) {
 	if raw, err := os.ReadFile(filepath.Join(outside, "mine.txt")); err != nil || string(raw) != "mine" {
 		t.Errorf("behind a link: got %q, %v; want what was there", raw, err)
 	}
-	if left, err := os.ReadDir(filepath.Join(k.Home, "cache")); err != nil || len(left) != 0 {
+	if left, err := os.ReadDir(filepath.Join(k.Home, "caches")); err != nil || len(left) != 0 {
 		t.Errorf("got %v, %v; want an empty cache", left, err)
 	}
 	// Who holds a log open goes on writing where it can be read.
@@ -121,11 +121,11 @@ func TestCacheInUseIsNotCleaned(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	k.Agent("autonomous")
-	writeFile(t, filepath.Join(k.Home, "cache", "a"), "x")
+	writeFile(t, filepath.Join(k.Home, "caches", "a"), "x")
 	if _, err := k.Person().Infra.Clean(t.Context(), kernel.PartCache); sys.CodeOf(err) != sys.CodeBusy {
 		t.Errorf("while an agent is at work: got %v, want busy", err)
 	}
-	if _, err := os.Stat(filepath.Join(k.Home, "cache", "a")); err != nil {
+	if _, err := os.Stat(filepath.Join(k.Home, "caches", "a")); err != nil {
 		t.Errorf("got %v, want the cache to stay", err)
 	}
 }

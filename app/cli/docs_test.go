@@ -143,7 +143,7 @@ func TestEveryFileOfAHomeIsInTheDocuments(t *testing.T) {
 		switch {
 		case err != nil || name == ".":
 			return err
-		case top == "cache" || top == "attachments" || top == "undo" || top == "knowledge":
+		case top == "caches" || top == "attachments" || top == "undo" || top == "knowledge":
 			name = top // what lies in it has no names of its own
 		case strings.HasPrefix(name, "run/vault/"):
 			name = "run/vault"

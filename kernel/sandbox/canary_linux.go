@@ -169,6 +169,11 @@ func attempts(b bait, level sys.Isolation) []attempt {
 			return notPermitted(err)
 		}},
 		{"signal the helper", limits, 0, func() error { return unix.Kill(os.Getppid(), 0) }},
+		{"limit the helper", limits, 0, func() error { return limitOther(thread(os.Getppid())) }},
+		{"change the priority of the helper", limits, 0, func() error {
+			return notPermitted(unix.Setpriority(unix.PRIO_PROCESS, thread(os.Getppid()), 0))
+		}},
+		{"limit a process outside", limits, 0, func() error { return limitOther(b.Thread) }},
 		{"signal a process outside", limits, 6, func() error { return unix.Kill(b.Thread, 0) }},
 		{"type into a terminal", limits, 0, tiocsti},
 		{"ask for the size of a file outside", full, 0, func() error { return unix.Stat(b.Secret, new(unix.Stat_t)) }},
@@ -185,6 +190,26 @@ func attempts(b bait, level sys.Isolation) []attempt {
 		}},
 		{"move a repository away", full, 0, func() error { return os.Rename(".git", "moved") }},
 	}
+}
+
+// thread returns a thread of a process that is not its main one, as far as there is one.
+func thread(pid int) int {
+	names, _ := readNames("/proc/" + strconv.Itoa(pid) + "/task")
+	for _, name := range names {
+		if id, err := strconv.Atoi(name); err == nil && id != pid {
+			return id
+		}
+	}
+	return pid
+}
+
+// limitOther gives a process the limit that it has.
+func limitOther(pid int) error {
+	var now unix.Rlimit
+	if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &now); err != nil {
+		now = unix.Rlimit{Cur: 1024, Max: 4096} // it is not even seen; the call has to be refused all the same
+	}
+	return notPermitted(unix.Prlimit(pid, unix.RLIMIT_NOFILE, &now, nil))
 }
 
 // reach sends something to a port of the host's loopback and waits for an

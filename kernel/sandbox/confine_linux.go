@@ -30,7 +30,7 @@ func confine(p plan) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("forbid new privileges: %w", err)
 	}
-	if err := dropCapabilities(); err != nil {
+	if err := dropCapabilities(level); err != nil {
 		return fmt.Errorf("drop capabilities: %w", err)
 	}
 	abi := landlockABI()
@@ -46,19 +46,22 @@ func confine(p plan) error {
 	return nil
 }
 
-// dropCapabilities leaves root what it needs to work on files of others, and
-// takes what acts on the machine. An ordinary user has none to begin with. With
-// no_new_privs no exec brings one back.
-func dropCapabilities() error {
-	const kept = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER | 1<<unix.CAP_FSETID |
-		1<<unix.CAP_KILL | 1<<unix.CAP_SETGID | 1<<unix.CAP_SETUID | 1<<unix.CAP_NET_BIND_SERVICE
+// dropCapabilities takes from root what acts on the machine, and from level 2 on
+// what changes the files of others: Landlock does not see chmod, chown and
+// attributes. An ordinary user has none to begin with. With no_new_privs no exec
+// brings one back.
+func dropCapabilities(level sys.Isolation) error {
+	kept := uint32(1<<unix.CAP_KILL | 1<<unix.CAP_NET_BIND_SERVICE)
+	if level < sys.IsolationPartial {
+		kept |= 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER | 1<<unix.CAP_FSETID | 1<<unix.CAP_SETGID | 1<<unix.CAP_SETUID
+	}
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
 	if err := unix.Capget(&head, &data[0]); err != nil {
 		return err
 	}
 	for i := range data {
-		mask := uint32(kept)
+		mask := kept
 		if i > 0 {
 			mask = 0
 		}

@@ -43,6 +43,16 @@ type Change struct {
 	Gone bool   // it is deleted; else how it is stands in [Copy.Upper]
 }
 
+// layer is one folder that is replaced by a copy in a command's view.
+type layer struct {
+	Lower string // only read
+	Upper string // takes what is written
+	Work  string // the system's own, on the same disk
+	At    string // where both together are mounted
+
+	Dev, Ino uint64 // of Lower, as it was checked
+}
+
 // copying is what a runner knows about copies.
 type copying struct {
 	mu    sync.Mutex
@@ -129,7 +139,7 @@ func (r *Runner) tryCopy(ctx context.Context, base string) error {
 	}
 	c := Copy{Folder: lower, Scratch: scratch}
 	res, err := r.Run(ctx, Spec{
-		Argv: []string{"/bin/sh", "-c", copyTrial}, Dir: lower, Env: []string{"PATH=/usr/bin:/bin"}, Level: sys.IsolationFull, Copy: &c, Timeout: 10 * time.Second,
+		Argv: []string{"/bin/sh", "-c", copyTrial}, Dir: lower, Env: []string{"PATH=/usr/bin:/bin"}, Level: sys.IsolationFull, Copy: &c, Timeout: 10 * time.Second, Cache: Cache{None: true},
 	})
 	if err != nil {
 		return noCopies(err)

@@ -17,16 +17,6 @@ import (
 	"oxios/kernel/sys"
 )
 
-// layer is one folder that is replaced by a copy in a command's view.
-type layer struct {
-	Lower string // only read
-	Upper string // takes what is written
-	Work  string // the system's own, on the same disk
-	At    string // where both together are mounted
-
-	Dev, Ino uint64 // of Lower, as it was checked
-}
-
 // copyRights are what the helper of a command on a copy holds in its own user
 // namespace. The mount needs the first; the others are needed later, because an
 // overlay acts with the rights of who mounted it.
@@ -44,14 +34,26 @@ func apart(a *syscall.SysProcAttr) {
 
 // layers makes the folders of a copy, and for a trial of one of the cache, which
 // commands share: what is only tried is not to be found there by the next.
-func (r *Runner) layers(c *Copy) ([]layer, error) {
+func (r *Runner) layers(spec Spec) ([]layer, error) {
+	c := spec.Copy
+	if c == nil {
+		return prepared([]layer{*spec.cache.layer})
+	}
 	list := []layer{{Lower: c.Folder, Upper: c.Upper(), Work: filepath.Join(c.Scratch, partWork), At: filepath.Join(c.Scratch, partMerged)}}
-	if dir := r.cfg.CacheDir; c.Trial && dir != "" && os.MkdirAll(dir, 0o700) == nil {
+	switch dir := spec.cache.from; {
+	case c.Trial && dir != "":
 		own := filepath.Join(c.Scratch, partCache)
-		if dir = canonical(dir); !within(dir, c.Folder) && !within(own, dir) {
+		if !within(dir, c.Folder) && !within(own, dir) {
 			list = append(list, layer{Lower: dir, Upper: filepath.Join(own, partUpper), Work: filepath.Join(own, partWork), At: filepath.Join(own, partMerged)})
 		}
+	case spec.cache.layer != nil:
+		list = append(list, *spec.cache.layer)
 	}
+	return prepared(list)
+}
+
+// prepared makes the folders that layers need.
+func prepared(list []layer) ([]layer, error) {
 	for i := range list {
 		l := &list[i]
 		for _, p := range []string{l.Upper, l.Work, l.At} {

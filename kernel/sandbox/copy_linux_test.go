@@ -140,6 +140,7 @@ func TestNothingButTheCopyCanBeWrittenInATrial(t *testing.T) {
 	r, dir := copied(t, Config{CacheDir: cache})
 	other := canonical(t.TempDir())
 	layOut(t, other, map[string]string{"theirs": "t"})
+	cache = filepath.Join(cache, cacheID(dir, ""), cacheFiles)
 	layOut(t, cache, map[string]string{"old": "o"})
 	before, had := stand(t, other), stand(t, cache)
 	res, _, got := onCopy(t, r, dir, `cat '`+other+`/theirs'; echo x > '`+other+`/new' || echo shut
@@ -161,7 +162,7 @@ func TestWhatWasGrantedBesidesIsWrittenFromACopyThatIsNoTrial(t *testing.T) {
 	if res.ExitCode != 0 || got != "made" {
 		t.Errorf("got %d and %q: %s", res.ExitCode, got, res.Output)
 	}
-	if !exists(filepath.Join(other, "new")) || !exists(filepath.Join(cache, "new")) || exists(filepath.Join(dir, "made")) {
+	if !exists(filepath.Join(other, "new")) || !exists(filepath.Join(cache, cacheID(dir, ""), cacheFiles, "new")) || exists(filepath.Join(dir, "made")) {
 		t.Error("the other folder or the cache lacks what was written, or the folder has it")
 	}
 }

@@ -44,6 +44,8 @@ func startDirect(j *Job, path string, env []string) error {
 
 func (d *direct) terminate() { d.tree.terminate() }
 
+func (d *direct) stop() { d.tree.kill() }
+
 func (d *direct) kill() { d.tree.kill() }
 
 func (d *direct) wait() (outcome, error) {

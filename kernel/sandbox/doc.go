@@ -38,7 +38,7 @@
 //
 // Only what is granted exists: the system folders, the folders of PATH and what
 // was granted by name. The command writes its folder, a /tmp and a /dev/shm that
-// are parts of its temporary folder, and the cache. Nothing lies over what is
+// are parts of its temporary folder, and its cache. Nothing lies over what is
 // hidden. Over the hooks and settings of repositories and the start files of
 // shells lies their read-only selves, and what is above them inside a writable
 // folder is a mount point, which cannot be moved away (guarded_linux.go).
@@ -62,6 +62,11 @@
 //   - Run by root, files of other users cannot be touched: the user namespace
 //     knows one user.
 //
+// # Caches
+//
+// Each folder has a cache of its own (see [Cache]): what one agent puts there, code
+// among it, is not found by the commands of another folder.
+//
 // # Limits
 //
 // Where Oxios may make cgroups of the second version, each command with its
@@ -77,6 +82,10 @@
 // person's or the machine's systemd is asked. There the kernel moves with what it
 // started into the leaf "oxios.kernel". Cgroups with strangers in them are left
 // alone, and so are services that were not handed over.
+//
+// The free space of the disks that a command writes is watched from here (see
+// [Spec.MaxDisk]). No command changes limits and priorities of others than the
+// caller: thread ids name the helper and the kernel too.
 //
 // A cgroup is no wall: at levels 1 and 0 root, and whoever reaches systemd, can
 // have a process moved out of it.
@@ -96,9 +105,11 @@
 //     runs later are writable. Checkpoints and review cover them, not this
 //     package.
 //   - The existence, size and mode of a file outside can be asked for by its
-//     name, and files that the account owns can be chmod'ed and chown'ed. The
+//     name, and files that the account owns can be chmod'ed. The
 //     command lines of other processes can be read, their environment cannot.
 //   - /dev/shm is shared with the account's other programs.
+//   - What has left its session outlives Oxios where the helper is killed together
+//     with the kernel. At level 3 all of it ends with the walls.
 //   - A repository whose .git lies above the command's folder has to be granted.
 //   - Signals to outside processes are stopped from Landlock ABI 6 on. Below
 //     it, only the helper and the kernel are protected.

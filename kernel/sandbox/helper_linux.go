@@ -121,7 +121,7 @@ func startConfined(p plan) (pid int, err error) {
 		return 0, err
 	}
 	defer null.Close()
-	if err := limitResources(); err != nil {
+	if err := limitResources(p.MaxDisk); err != nil {
 		return 0, err
 	}
 	own := leaveTasks(p.MaxProcs)
@@ -163,13 +163,19 @@ func onOwnThread(f func()) {
 
 // limitResources sets the limits that the command inherits and the helper can
 // live with. RLIMIT_AS would abort Node and Go programs.
-func limitResources() error {
+func limitResources(file int64) error {
 	if err := syscall.Setrlimit(unix.RLIMIT_CORE, &syscall.Rlimit{}); err != nil {
 		return fmt.Errorf("forbid core files: %w", err)
 	}
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
 		return fmt.Errorf("read the limit of open files: %w", err)
+	}
+	if file > 0 {
+		size := uint64(file)
+		if err := syscall.Setrlimit(unix.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: size}); err != nil {
+			return fmt.Errorf("limit the size of files: %w", err)
+		}
 	}
 	files.Max = min(files.Max, 65536)
 	files.Cur = min(files.Max, 4096)
@@ -213,10 +219,14 @@ func tasksNow() (int, error) {
 // watchTree waits until the tree of pid is gone, and ends it when the command
 // itself has ended, when the kernel asks or dies, or when a limit is passed.
 func watchTree(p plan, pid int, orders *json.Decoder) notice {
-	asked := make(chan struct{})
+	asked, now := make(chan struct{}), make(chan struct{})
 	go func() {
 		var o order
 		for orders.Decode(&o) == nil && !o.End {
+		}
+		if o.Now {
+			close(now)
+			return
 		}
 		close(asked) // told to, or the kernel is gone
 	}()
@@ -252,6 +262,9 @@ func watchTree(p plan, pid int, orders *json.Decoder) notice {
 		case <-asked:
 			asked = nil
 			end(termGrace)
+		case <-now:
+			now = nil
+			end(0)
 		case <-signals:
 			end(termGrace)
 		case <-tick.C:

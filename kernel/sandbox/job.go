@@ -18,6 +18,7 @@ const (
 
 // process is a running tree, as the two ways of starting one show it.
 type process interface {
+	stop()                  // ends the tree without asking it, and returns at once
 	terminate()             // asks for the end of the tree, and returns at once
 	kill()                  // ends the tree by force from here
 	wait() (outcome, error) // returns when the tree is gone
@@ -48,7 +49,9 @@ type Job struct {
 	out     *collector
 	streams []stream
 
-	tidy func() // of a command on a copy, when it has ended; may be nil
+	disks *disks
+	leave func() // its cache
+	tidy  func() // of a command on a copy, when it has ended; may be nil
 
 	killOnce sync.Once
 	kill     chan struct{}
@@ -115,6 +118,8 @@ func (j *Job) watch(ctx context.Context, timeout time.Duration) {
 		tooLong = t.C
 	}
 	res := Result{Level: j.level}
+	full := make(chan struct{})
+	go j.disks.watch(j.done, func() { close(full) })
 	canceled, killed := ctx.Done(), (<-chan struct{})(j.kill)
 	end := func() {
 		canceled, killed, tooLong = nil, nil, nil // the first reason is the reason
@@ -135,6 +140,15 @@ func (j *Job) watch(ctx context.Context, timeout time.Duration) {
 		case <-tooLong:
 			res.TimedOut = true
 			end()
+		case <-full:
+			full = nil
+			if canceled == nil && killed == nil { // it is ending already
+				continue
+			}
+			res.OutOfDisk = true
+			canceled, killed, tooLong = nil, nil, nil
+			byForce = time.After(backstop)
+			j.proc.stop()
 		case <-byForce:
 			j.r.cfg.Log.Warn("A command did not end when asked and is ended by force", "pid", j.PID, "argv0", j.Argv[0])
 			j.proc.kill()
@@ -149,13 +163,14 @@ func (j *Job) watch(ctx context.Context, timeout time.Duration) {
 	switch {
 	case ctx.Err() != nil && res.Killed:
 		j.err = stopped(ctx)
-	case e.err != nil && !res.Killed && !res.TimedOut:
+	case e.err != nil && !res.Killed && !res.TimedOut && !res.OutOfDisk:
 		j.err = e.err
 	}
 	if j.tidy != nil {
 		j.tidy()
 	}
 	j.r.temps.remove(j.tmp)
+	j.leave()
 	j.r.unregister(j)
 	close(j.done)
 }

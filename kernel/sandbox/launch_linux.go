@@ -47,10 +47,11 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 	}
 	p := plan{
 		Path: path, Argv: j.Argv, Env: env, Dir: j.Dir, Temp: j.tmp, Level: int(j.level), ABI: r.abi, Network: spec.Network,
-		Kernel: os.Getpid(), MaxMemory: spec.MaxMemory, MaxProcs: spec.MaxProcs,
+		Kernel: os.Getpid(), MaxMemory: spec.MaxMemory, MaxProcs: spec.MaxProcs, MaxDisk: spec.MaxDisk,
 	}
 	var v *view
 	var layers []layer
+	apart := spec.Copy != nil || spec.cache.layer != nil
 	switch {
 	case j.level >= sys.IsolationFull:
 		var err error
@@ -60,13 +61,16 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 		if spec.Checked {
 			v.repos = nil
 		}
-		if spec.Copy != nil {
+		if apart {
 			repos := v.repos
-			if layers, err = r.layers(spec.Copy); err != nil {
+			if layers, err = r.layers(spec); err != nil {
 				return err
 			}
-			v.onCopy(layers)
-			j.tidy = func() { v.tidy(layers[0], repos) }
+			if v.onCopy(layers); spec.Copy != nil {
+				j.tidy = func() { v.tidy(layers[0], repos) }
+			} else {
+				v.repos = repos
+			}
 		}
 		// The ids of processes are those behind the walls.
 		p.Rules, p.Same, p.Hole, p.Kernel, p.Temp = v.rules(spec.Unread), v.granted(), spec.Hole != nil, 1, ""
@@ -76,11 +80,11 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 	r.adoptOrphans()
 	var h *helped
 	err := r.register(j, func() (err error) {
-		if spec.Copy == nil {
+		if !apart {
 			h = r.takeSpare(v.key())
 		}
 		if h == nil {
-			h, err = startHelper(r, spec.Copy != nil)
+			h, err = startHelper(r, apart)
 		}
 		if err == nil {
 			j.root, j.streams, j.proc = h.root, h.streams, h
@@ -114,7 +118,7 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 		h.dismiss()
 		return err
 	}
-	if spec.Copy == nil {
+	if !apart {
 		r.mu.Lock()
 		r.last = v
 		r.mu.Unlock()
@@ -257,6 +261,11 @@ func (h *helped) begin(ctx context.Context, j *Job, p plan) error {
 func (h *helped) terminate() {
 	h.orders.SetWriteDeadline(time.Now().Add(time.Second))
 	json.NewEncoder(h.orders).Encode(order{End: true})
+}
+
+func (h *helped) stop() {
+	h.orders.SetWriteDeadline(time.Now().Add(time.Second))
+	json.NewEncoder(h.orders).Encode(order{End: true, Now: true})
 }
 
 // kill ends the tree and its helper without the helper's help.

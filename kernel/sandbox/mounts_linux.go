@@ -152,10 +152,7 @@ func (r *Runner) view(ctx context.Context, spec Spec, path string) (*view, error
 	for _, root := range roots {
 		v.guardHome(root, home)
 	}
-	cache := ""
-	if r.cfg.CacheDir != "" && os.MkdirAll(r.cfg.CacheDir, 0o700) == nil {
-		cache = canonical(r.cfg.CacheDir)
-	}
+	cache := spec.cache.at
 	v.mask(roots, system, masked, cache)
 	if cache != "" && !slices.ContainsFunc(v.write, func(p string) bool { return within(cache, p) }) {
 		v.add("--bind", cache, cache)
@@ -170,6 +167,13 @@ func (r *Runner) view(ctx context.Context, spec Spec, path string) (*view, error
 		v.add("--ro-bind", i.File, i.At)
 	}
 	v.write = append(v.write, insideTemp, "/dev/shm")
+	if from := spec.cache.from; from != cache {
+		for i := range v.steps {
+			if s := &v.steps[i]; s.to == cache && s.from == cache {
+				s.from = from
+			}
+		}
+	}
 	return v, nil
 }
 

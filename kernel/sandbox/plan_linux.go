@@ -13,6 +13,7 @@ type plan struct {
 	Kernel    int // the kernel's process
 	MaxMemory int64
 	MaxProcs  int
+	MaxDisk   int64 // of a single file
 
 	// At level 3 the helper gets two plans: one with the walls, and when these
 	// stand, the other behind them gets the command.
@@ -44,6 +45,7 @@ type rule struct {
 // order is what the kernel says to the helper after the plan.
 type order struct {
 	End bool // end the tree
+	Now bool // without asking it
 }
 
 // notice is what the helper says to the kernel: first that the command runs or

@@ -153,7 +153,7 @@ func (r *Runner) canaries(ctx context.Context, level sys.Isolation, abi int) ([]
 		Argv: []string{r.cfg.Helper, wordCanary, fmt.Sprint(int(level)), fmt.Sprint(abi)}, Dir: filepath.Join(inside, "work"),
 		Env:      []string{"PATH=/usr/bin:/bin", canaryEnv + "=" + string(say)},
 		Readable: []string{filepath.Dir(b.ReadOnly), inside}, Hidden: []string{filepath.Dir(b.Hidden)},
-		Timeout: 5 * time.Second,
+		Timeout: 5 * time.Second, Cache: Cache{None: true},
 	}, level, false)
 	if err != nil {
 		return nil, err

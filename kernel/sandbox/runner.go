@@ -22,8 +22,8 @@ type Config struct {
 	Helper string
 	// Log gets what a developer wants to know. Nil discards it.
 	Log *slog.Logger
-	// CacheDir is the folder for caches of build tools, shared by all
-	// commands. It is made when missing. Empty means none.
+	// CacheDir is the folder for the caches of build tools; see [Cache]. It is
+	// made when missing. Empty means none.
 	CacheDir string
 	// TempDir is where the temporary folders of commands are made. Empty means
 	// [os.TempDir].
@@ -31,6 +31,8 @@ type Config struct {
 	// MaxOutput is how many bytes of a command's output are kept, 0 for
 	// [DefaultMaxOutput].
 	MaxOutput int
+	// Free returns how many bytes are free where a path lies. Nil asks the system.
+	Free func(path string) (int64, error)
 	// Env returns the environment to scrub for commands, nil for [os.Environ].
 	// The caller usually passes what [LoginEnv] returned.
 	Env func() []string
@@ -50,6 +52,7 @@ type Runner struct {
 	copies  copying
 	surveys surveys
 	temps   temps
+	caches  caching
 
 	mu     sync.Mutex
 	report *Report
@@ -74,6 +77,9 @@ func New(cfg Config) *Runner {
 	}
 	if cfg.MaxOutput <= 0 {
 		cfg.MaxOutput = DefaultMaxOutput
+	}
+	if cfg.Free == nil {
+		cfg.Free = freeOn
 	}
 	if cfg.Env == nil {
 		cfg.Env = os.Environ
@@ -131,13 +137,18 @@ func (r *Runner) start(ctx context.Context, spec Spec, level sys.Isolation, back
 	if err != nil {
 		return nil, err
 	}
+	if spec.cache, err = r.cacheOf(ctx, spec, level); err != nil {
+		return nil, err
+	}
 	tmp, err := r.temps.make(r.cfg.TempDir)
 	if err != nil {
+		spec.cache.done()
 		return nil, sys.Errorf(sys.CodeDiskFull, "No temporary folder could be made for the command: %w", err)
 	}
 	j, err := r.launchJob(ctx, spec, path, r.commandEnv(env, spec, level, tmp), tmp, level, background)
 	if err != nil {
 		r.temps.remove(tmp)
+		spec.cache.done()
 		return nil, err
 	}
 	return j, nil
@@ -150,9 +161,10 @@ func (r *Runner) launchJob(ctx context.Context, spec Spec, path string, env []st
 	}
 	j := &Job{
 		Argv: slices.Clone(spec.Argv), Dir: spec.Dir, Tag: spec.Tag, Started: time.Now(),
-		r: r, tmp: tmp, level: level,
-		out:  newCollector(background, limit, spec.OnOutput),
-		kill: make(chan struct{}), done: make(chan struct{}),
+		r: r, tmp: tmp, level: level, leave: spec.cache.done,
+		disks: r.watchDisks(spec.MaxDisk, spec.Dir, tmp, spec.cache.from, "/dev/shm"),
+		out:   newCollector(background, limit, spec.OnOutput),
+		kill:  make(chan struct{}), done: make(chan struct{}),
 	}
 	if err := r.launch(ctx, j, spec, path, env); err != nil {
 		r.unregister(j)
@@ -255,11 +267,11 @@ func (r *Runner) commandEnv(env []string, spec Spec, level sys.Isolation, tmp st
 	for _, kv := range []string{"PWD=" + spec.Dir, "TMPDIR=" + tmp, "TMP=" + tmp, "TEMP=" + tmp} {
 		env = setEnv(env, kv)
 	}
-	if r.cfg.CacheDir == "" {
+	if spec.cache.at == "" {
 		return env
 	}
 	for name, sub := range map[string]string{"XDG_CACHE_HOME": "", "GOCACHE": "go-build", "npm_config_cache": "npm", "PIP_CACHE_DIR": "pip"} {
-		env = setEnv(env, name+"="+filepath.Join(r.cfg.CacheDir, sub))
+		env = setEnv(env, name+"="+filepath.Join(spec.cache.at, sub))
 	}
 	return env
 }

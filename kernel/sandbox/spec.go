@@ -59,6 +59,8 @@ type Spec struct {
 	// Copy, if set, has the command work on a copy. It needs level 3: at any other
 	// the command does not run.
 	Copy *Copy
+	// Cache is whose cache the command's tools use.
+	Cache Cache
 	// Level is the strongest isolation to apply; the weaker of it and the
 	// host's counts. The zero value is [sys.IsolationNone]: no containment.
 	Level sys.Isolation
@@ -76,6 +78,12 @@ type Spec struct {
 	// no limit.
 	MaxProcs int
 
+	// MaxDisk is by how many bytes the free space of a file system that the command
+	// writes may fall while it runs: that of its folder, its temporary folder, its
+	// cache and /dev/shm. 500 MB of it stay free as well. No file becomes larger than
+	// this, where there is a helper. Zero: no limit.
+	MaxDisk int64
+
 	// OnOutput, if set, gets every piece of output as it arrives, stream being
 	// "stdout" or "stderr". Calls never overlap. p is valid during the call,
 	// which must be short and must not ask the job for its log.
@@ -83,6 +91,8 @@ type Spec struct {
 
 	// Tag names whom the command belongs to; see [Runner.Owner].
 	Tag string
+
+	cache cacheUse // as [Runner.cacheOf] made it
 }
 
 // Instead is a file that stands in the place of another one.
@@ -106,6 +116,7 @@ type Result struct {
 	Killed           bool // the caller ended it
 	OutOfMemory      bool // MaxMemory ended it
 	TooManyProcesses bool // MaxProcs ended it
+	OutOfDisk        bool // MaxDisk ended it
 	WantsPassword    bool // it asked for a password, which nobody can type here
 	Level            sys.Isolation
 }

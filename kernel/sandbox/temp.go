@@ -100,6 +100,9 @@ func sweepTemps(dir string) {
 	}
 }
 
+// RemoveAll removes a folder in which commands have written.
+func RemoveAll(dir string) { removeAll(dir) }
+
 // removeAll removes a command's temporary folder, also where the command took
 // the right to enter a folder away.
 func removeAll(dir string) {

@@ -66,8 +66,8 @@ func (r *Runner) rules(spec Spec, path, tmp string) []rule {
 	}
 	// Oxios made these itself; the cache may lie in its own, hidden home.
 	grant(accessWrite, true, tmp)
-	if r.cfg.CacheDir != "" && os.MkdirAll(r.cfg.CacheDir, 0o700) == nil {
-		grant(accessWrite, true, canonical(r.cfg.CacheDir))
+	if spec.cache.at != "" {
+		grant(accessWrite, true, spec.cache.at)
 	}
 	return out
 }

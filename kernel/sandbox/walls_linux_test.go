@@ -191,7 +191,7 @@ func TestLevel3ShowsOnlyWhatIsGranted(t *testing.T) {
 			t.Errorf("%q: got exit %d at level %d (%s), want success %v", line, res.ExitCode, res.Level, res.Output, want)
 		}
 	}
-	if exists(filepath.Join(os.TempDir(), "t")) || exists("/dev/shm/t") || !exists(filepath.Join(cache, "c")) {
+	if exists(filepath.Join(os.TempDir(), "t")) || exists("/dev/shm/t") || !exists(filepath.Join(cache, cacheID(dir, ""), cacheFiles, "c")) {
 		t.Error("temporary files got out, or the cache was not written")
 	}
 }

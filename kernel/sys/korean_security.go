@@ -167,6 +167,7 @@ func koreanSecurity() [][2]string {
 		{"The probe could not be described: %w", "점검을 기술하지 못했습니다: %w"},
 		{"The escape attempts did not report (exit code %d, %s): %w", "탈출 시도의 보고가 없었습니다(종료 코드 %d, %s): %w"},
 		{"No temporary folder could be made for the command: %w", "명령의 임시 폴더를 만들지 못했습니다: %w"},
+		{"No folder could be made for the cache of the command: %w", "명령의 캐시 폴더를 만들지 못했습니다: %w"},
 		{"Oxios is closing; no command is started any more.", "Oxios가 닫히는 중이라 더는 명령을 시작하지 않습니다."},
 		{"There is no command to run.", "실행할 명령이 없습니다."},
 		{"The working folder %q is not an absolute path.", "작업 폴더 %q은(는) 절대 경로가 아닙니다."},

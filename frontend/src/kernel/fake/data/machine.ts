@@ -10,6 +10,8 @@ export const limits: [string, string][] = [
 	['requests_per_minute', '0'],
 	['exec_timeout_s', '120'],
 	['max_memory_mb', '4096'],
+	['max_disk_mb', '10000'],
+	['cache_mb', '5000'],
 	['undo_days', '30'],
 	['journal_days', '0'],
 	['audit_days', '90'],
