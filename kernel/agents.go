@@ -108,6 +108,7 @@ type Process struct {
 	EndedAt    *time.Time `json:"ended_at,omitempty"`
 	EndReason  string     `json:"end_reason,omitempty"`
 	Error      *sys.Error `json:"error,omitempty"`       // why it failed
+	NotMet     bool       `json:"not_met,omitempty"`     // it is done, but its task did not pass its evaluation
 	WaitingFor string     `json:"waiting_for,omitempty"` // the approval's title, or the limit that is reached
 	WaitingKO  string     `json:"waiting_for_ko,omitempty"`
 	Orphan     bool       `json:"orphan,omitempty"` // its parent ended before it did
@@ -129,6 +130,7 @@ type RunResult struct {
 	SpaceTag     string   `json:"space_tag"`        // "[emoji name]"; "" for the default one
 
 	EvaluationPassed *bool           `json:"evaluation_passed"` // null when nothing was evaluated
+	CriteriaMissed   []string        `json:"criteria_missed"`   // of its task, as the last evaluation found; none when it passed, or was not evaluated
 	Output           string          `json:"output"`
 	Error            *sys.Error      `json:"error,omitempty"`
 	Cost             Cost            `json:"cost"`
@@ -225,7 +227,7 @@ func (k *Kernel) process(ctx context.Context, r Run) (Process, error) {
 	p := Process{
 		ID: r.ID, PID: r.PID, Name: r.Name, ParentID: r.ParentID, SessionID: r.SessionID, State: r.State, Turns: r.Turns,
 		Cost: r.Cost, Folder: shortenHome(r.Folder), Model: r.Model, Provider: r.Provider, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
-		Depth: r.Depth, Priority: schedule.Priority(r.Priority).String(), Profile: r.Profile, Role: cmp.Or(r.Role, r.Profile), EndReason: r.EndReason, Error: r.Error, Orphan: r.Orphan, Paused: r.Paused,
+		Depth: r.Depth, Priority: schedule.Priority(r.Priority).String(), Profile: r.Profile, Role: cmp.Or(r.Role, r.Profile), EndReason: r.EndReason, Error: r.Error, NotMet: r.NotMet, Orphan: r.Orphan, Paused: r.Paused,
 	}
 	end := k.clock.Now()
 	if r.EndedAt != nil {
@@ -328,7 +330,7 @@ func (k *Kernel) result(ctx context.Context, id string) (RunResult, error) {
 	if err != nil {
 		return RunResult{}, err
 	}
-	res := RunResult{SessionID: r.SessionID, RunID: r.ID, AgentID: r.ID, Name: r.Name, State: r.State, PhaseReached: "chat", Error: r.Error, Cost: r.Cost, Changes: []ChangeSummary{}}
+	res := RunResult{SessionID: r.SessionID, RunID: r.ID, AgentID: r.ID, Name: r.Name, State: r.State, PhaseReached: "chat", Error: r.Error, Cost: r.Cost, CriteriaMissed: []string{}, Changes: []ChangeSummary{}}
 	if res.SpaceID, res.SpaceTag, err = k.spaceOfSession(ctx, r.SessionID); err != nil {
 		return res, err
 	}

@@ -19,7 +19,7 @@ type Inbox struct {
 	Waiting  []Approval `json:"waiting"`  // the one that has waited longest first
 	Held     []Held     `json:"held"`     // limits and providers that runs wait for, the first one first
 	Findings []Finding  `json:"findings"` // what the guardian found that the person should see to
-	Failed   []InboxRun `json:"failed"`   // failed or interrupted, the last one first
+	Failed   []InboxRun `json:"failed"`   // failed, interrupted, or done with a task that was not met, the last one first
 	Finished []InboxRun `json:"finished"` // the last one first
 	Older    int        `json:"older"`    // how many nobody has seen beyond those listed
 }
@@ -47,7 +47,7 @@ func (a *AgentsAPI) Inbox(ctx context.Context, all bool) (Inbox, error) {
 				in.Older--
 			}
 			r.Run.Text = sys.Shorten(r.Run.Text, 500)
-			if r.Run.State == store.RunDone {
+			if r.Run.State == store.RunDone && !r.Run.NotMet {
 				in.Finished = append(in.Finished, r)
 			} else {
 				in.Failed = append(in.Failed, r)
@@ -75,7 +75,7 @@ func (a *AgentsAPI) MarkSeen(ctx context.Context, ids []string, seen bool) error
 }
 
 // ClearInbox takes the finished runs out of the inbox, and returns their ids.
-// What failed and what waits stays.
+// What failed, what was not met and what waits stays.
 func (a *AgentsAPI) ClearInbox(ctx context.Context) ([]string, error) {
 	return guard(ctx, a.caller, action{call: "agents.clearInbox", resource: "inbox"}, func(ctx context.Context) ([]string, error) {
 		var ids []string
@@ -90,4 +90,7 @@ func (a *AgentsAPI) ClearInbox(ctx context.Context) ([]string, error) {
 	})
 }
 
-func (k *Kernel) publishInbox() { k.publish(event.InboxChanged, scope{}, nil) }
+func (k *Kernel) publishInbox() {
+	k.publish(event.InboxChanged, scope{}, nil)
+	k.publishStatus()
+}

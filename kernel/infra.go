@@ -22,8 +22,9 @@ type Status struct {
 	Home         string        `json:"home"`
 	Owner        string        `json:"owner"` // desktop, serve or run
 	PID          int           `json:"pid"`
-	Running      int           `json:"running"` // runs at work, those that wait for a person apart
-	Waiting      int           `json:"waiting"` // approvals that wait
+	Running      int           `json:"running"`           // runs at work, those that wait for a person apart
+	Waiting      int           `json:"waiting"`           // approvals that wait
+	NotMet       int           `json:"not_met,omitempty"` // runs that the person has not seen, whose task was not met
 	Paused       bool          `json:"paused"`
 	AuditOK      bool          `json:"audit_ok"` // as of the last verification
 	AuditEntries int64         `json:"audit_entries"`
@@ -73,6 +74,9 @@ func (k *Kernel) status(ctx context.Context) (Status, error) {
 		return s, err
 	}
 	s.Waiting = len(waiting)
+	if s.NotMet, err = k.store.CountNotMet(ctx); err != nil {
+		return s, err
+	}
 	s.Findings = k.guardian.list()
 	s.Limits, s.Reached, s.Held = k.config.get().dayLimits(), k.reached.list(), k.held()
 	if s.Today, err = k.store.DayCost(ctx, k.budgets.Midnight()); err != nil {

@@ -332,7 +332,30 @@ func (k *Kernel) tellTask(ctx context.Context, r *RunResult) error {
 			r.EvaluationPassed = &passed
 		}
 	}
+	if r.EvaluationPassed != nil && !*r.EvaluationPassed {
+		r.CriteriaMissed = k.missedOf(ctx, versions)
+	}
 	interviewed := slices.ContainsFunc(asked, func(a Approval) bool { return len(a.Request.Questions) > 0 })
 	r.PhaseReached = string(orchestrator.PhaseOf(interviewed, len(versions), newest.Score != nil, newest.State == store.SeedPassed))
 	return nil
+}
+
+// missedOf names the criteria that the last evaluation of a seed found missing.
+// versions are those of the seed, the newest first.
+func (k *Kernel) missedOf(ctx context.Context, versions []SeedInfo) []string {
+	missed := []string{}
+	at := slices.IndexFunc(versions, func(v SeedInfo) bool { return v.Score != nil })
+	if at < 0 {
+		return missed
+	}
+	var e Evaluation
+	if err := k.readWork("evals", versions[at].ID, versions[at].Version, &e); err != nil {
+		// That it did not pass stands in the index; only what was missed is lost.
+		k.log.WarnContext(ctx, "Could not read what an evaluation missed", "seed", versions[at].ID, "error", err)
+		return missed
+	}
+	for _, r := range e.Missed() {
+		missed = append(missed, r.Criterion)
+	}
+	return missed
 }

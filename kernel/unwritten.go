@@ -58,7 +58,7 @@ func (k *Kernel) overSession(s Session) Session {
 	live := k.runs.inSession(s.ID)
 	for _, e := range k.unwritten.all() {
 		if e.run.SessionID == s.ID && (live == "" || live == e.run.ID) && !store.RunState(s.State).Ended() {
-			s.State = string(e.run.State)
+			s.State, s.NotMet = string(e.run.State), e.run.NotMet
 		}
 	}
 	return s

@@ -14,8 +14,8 @@ func (c *console) inboxCommand() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use: "inbox", Short: c.t("What waits for you, and what ended while you did not look", "확인할 요청과, 보지 않는 동안 끝난 일을 봅니다"), Args: c.args(0, 0),
-		Long: c.t("Lists what waits for you, what failed and what is finished. An answer that you have seen, here or in the window, is not listed;\n--all lists the newest of those too. The list of the window and of the page is the same one.",
-			"확인할 요청, 실패한 일, 완료된 일을 보여 줍니다. 터미널이나 창에서 이미 본 답은 빠지며, --all은 최근에 본 것까지 보여 줍니다.\n창과 페이지의 알림함도 같은 목록입니다."),
+		Long: c.t("Lists what waits for you, what failed or was not met, and what is finished. An answer that you have seen, here or in the window, is not listed;\n--all lists the newest of those too. The list of the window and of the page is the same one.",
+			"확인할 요청, 실패했거나 기준을 충족하지 못한 일, 완료된 일을 보여 줍니다. 터미널이나 창에서 이미 본 답은 빠지며, --all은 최근에 본 것까지 보여 줍니다.\n창과 페이지의 알림함도 같은 목록입니다."),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := c.connect(cmd.Context())
 			if err != nil {
@@ -66,7 +66,7 @@ func (c *console) showInbox(in kernel.Inbox) error {
 		if r.Run.EndedAt != nil {
 			end = *r.Run.EndedAt
 		}
-		rows = append(rows, []string{c.runState(string(r.Run.State)), tail(r.Run.ID), ago(end), short(r.Title, 32), short(what, 60)})
+		rows = append(rows, []string{c.runEnd(string(r.Run.State), r.Run.NotMet), tail(r.Run.ID), ago(end), short(r.Title, 32), short(what, 60)})
 	}
 	if len(rows) == 1 {
 		c.note("%s", c.t("Nothing waits for you, and you have seen what ended.", "확인할 요청이 없고, 끝난 일도 모두 보셨습니다."))
@@ -90,7 +90,7 @@ func (c *console) showInbox(in kernel.Inbox) error {
 
 func (c *console) inboxClear() *cobra.Command {
 	return c.withJSON(&cobra.Command{
-		Use: "clear", Short: c.t("Take what is finished out; what failed or waits stays", "완료된 일을 비웁니다. 실패한 일과 요청은 남습니다"), Args: c.args(0, 0),
+		Use: "clear", Short: c.t("Take what is finished out; what failed, was not met or waits stays", "완료된 일을 비웁니다. 실패한 일, 기준을 충족하지 못한 일, 요청은 남습니다"), Args: c.args(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := c.connect(cmd.Context())
 			if err != nil {

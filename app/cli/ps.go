@@ -37,7 +37,7 @@ func (c *console) psCommand() *cobra.Command {
 			head := []string{"PID", "ID", c.t("STATE", "상태"), c.t("NAME", "이름"), c.t("DOING", "하는 일"), c.t("TURNS", "턴"), c.t("TOKENS", "토큰"), c.t("COST", "비용"), c.t("AGE", "경과"), c.t("WAITS FOR", "대기")}
 			return list(c, items, c.t("No agent is at work.", "일하는 에이전트가 없습니다."), head, func(p kernel.Process) []string {
 				return []string{
-					strconv.FormatInt(p.PID, 10), tail(p.ID), c.runState(string(p.State)), strings.Repeat("  ", deep[p.ID]) + short(p.Name, 32),
+					strconv.FormatInt(p.PID, 10), tail(p.ID), c.runEnd(string(p.State), p.NotMet), strings.Repeat("  ", deep[p.ID]) + short(p.Name, 32),
 					short(sys.Words{EN: p.Doing, KO: p.DoingKO}.In(c.lang == korean), 40), strconv.Itoa(p.Turns), strconv.Itoa(p.Cost.Input + p.Cost.Output),
 					c.price(p.Cost), span(time.Duration(p.AgeMS) * time.Millisecond), short(sys.Words{EN: p.WaitingFor, KO: p.WaitingKO}.In(c.lang == korean), 48),
 				}
@@ -193,7 +193,7 @@ func (c *console) messageCommand() *cobra.Command {
 func (c *console) waitCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "wait ID", Short: c.t("Wait until an agent has ended, and show its answer", "에이전트가 끝날 때까지 기다려 답을 봅니다"), Args: c.args(1, 1),
-		Long: c.t("Exit codes: 0 done, 1 failed or stopped, 3 it waits for an approval and nobody works on it.", "종료 코드: 0 완료, 1 실패 또는 중지, 3 승인을 기다리지만 진행 중이 아님."),
+		Long: c.t("Exit codes: 0 done, 1 failed, stopped or its task did not pass, 3 it waits for an approval and nobody works on it.", "종료 코드: 0 완료, 1 실패, 중지 또는 과제 기준 미충족, 3 승인을 기다리지만 진행 중이 아님."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withProcess(cmd, args[0], func(l *link, p kernel.Process) error {
 				if s, err := l.Infra.Status(cmd.Context()); err == nil {
@@ -215,7 +215,7 @@ func (c *console) waitCommand() *cobra.Command {
 					return err
 				case !r.State.Ended():
 					return exits(exitWaiting)
-				case r.State != "done":
+				case r.State != "done" || missed(r):
 					return exits(exitFailed)
 				}
 				return nil
@@ -234,7 +234,30 @@ func (c *console) showResult(r kernel.RunResult) {
 		c.explain(r.Error)
 	} else if r.State != "done" {
 		c.note("%s", c.runState(string(r.State)))
+	} else if missed(r) {
+		c.noteMissed(r)
 	}
+}
+
+// missed reports whether a run is done, and its task did not pass.
+func missed(r kernel.RunResult) bool {
+	return r.State == "done" && r.EvaluationPassed != nil && !*r.EvaluationPassed
+}
+
+// noteMissed says which criteria of a task were not met.
+func (c *console) noteMissed(r kernel.RunResult) {
+	c.note(c.t("Not met. `oxios seeds show %s` shows the plan and its criteria.", "기준 미충족. `oxios seeds show %s`로 계획과 기준을 확인하세요."), tail(r.SeedID))
+	for _, m := range r.CriteriaMissed {
+		c.note("  ✗ %s", oneLine(m))
+	}
+}
+
+// runEnd is runState of a run whose task may not have been met.
+func (c *console) runEnd(state string, notMet bool) string {
+	if notMet {
+		return c.t("not met", "기준 미충족")
+	}
+	return c.runState(state)
 }
 
 // runState is the state of a run, in words.

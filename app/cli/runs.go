@@ -53,7 +53,7 @@ func (c *console) runsList() *cobra.Command {
 					why, _ = p.Error.In(c.lang == korean)
 				}
 				return []string{
-					strconv.FormatInt(p.PID, 10), tail(p.ID), c.runState(string(p.State)), short(p.Name, 40), strconv.Itoa(p.Turns),
+					strconv.FormatInt(p.PID, 10), tail(p.ID), c.runEnd(string(p.State), p.NotMet), short(p.Name, 40), strconv.Itoa(p.Turns),
 					c.price(p.Cost), ago(p.CreatedAt), short(why, 60),
 				}
 			})
@@ -126,7 +126,7 @@ func (c *console) runsShow() *cobra.Command {
 
 func (c *console) showRun(p kernel.Process, v kernel.RunView) error {
 	r := v.Run
-	c.printf("%s (%d) · %s · %s", oneLine(r.Name), r.PID, c.runState(string(r.State)), r.ID)
+	c.printf("%s (%d) · %s · %s", oneLine(r.Name), r.PID, c.runEnd(string(r.State), r.NotMet), r.ID)
 	c.printf("%s · %s · %s · %s · %s", oneLine(p.Folder), r.Model, p.Role, c.price(r.Cost), span(time.Duration(p.AgeMS)*time.Millisecond))
 	if r.ParentID != "" {
 		c.printf(c.t("forked by %s", "%s이(가) 만듦"), tail(r.ParentID))

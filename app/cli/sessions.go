@@ -60,7 +60,7 @@ func (c *console) sessionsList() *cobra.Command {
 			}
 			head := []string{"ID", c.t("STATE", "상태"), c.t("CHANGED", "변경"), c.t("COST", "비용"), c.t("TITLE", "제목")}
 			return list(c, items, c.t("There is no conversation.", "대화가 없습니다."), head, func(s kernel.Session) []string {
-				return []string{tail(s.ID), c.runState(s.State), ago(s.UpdatedAt), c.price(s.Cost), short(s.Title, 80)}
+				return []string{tail(s.ID), c.runEnd(s.State, s.NotMet), ago(s.UpdatedAt), c.price(s.Cost), short(s.Title, 80)}
 			})
 		},
 	}
@@ -89,7 +89,7 @@ func (c *console) sessionsShow() *cobra.Command {
 
 func (c *console) showSession(v kernel.SessionView) {
 	c.printf("%s", oneLine(v.Session.Title))
-	c.printf("%s · %s · %s · %s", v.Session.ID, c.runState(v.Session.State), oneLine(v.Session.Folder), c.price(v.Session.Cost))
+	c.printf("%s · %s · %s · %s", v.Session.ID, c.runEnd(v.Session.State, v.Session.NotMet), oneLine(v.Session.Folder), c.price(v.Session.Cost))
 	c.showBranches(v)
 	steps := map[string][]kernel.StepView{}
 	places := map[string]string{} // of a run, told at the message that began it
@@ -119,7 +119,7 @@ func (c *console) showSession(v kernel.SessionView) {
 	}
 	for _, r := range v.Runs { // a run without an answer yet
 		if left, ok := steps[r.Run.ID]; ok && len(left) > 0 {
-			c.printf("\n%s · %s", c.t("Agent", "에이전트"), c.runState(string(r.Run.State)))
+			c.printf("\n%s · %s", c.t("Agent", "에이전트"), c.runEnd(string(r.Run.State), r.Run.NotMet))
 			c.showSteps(left)
 		}
 	}

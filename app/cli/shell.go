@@ -73,7 +73,7 @@ func explained(root *cobra.Command, command func(*cobra.Command), option func(f 
 func (c *console) exitCodes() [][2]string {
 	return [][2]string{
 		{"0", c.t("It is done.", "끝났습니다.")},
-		{"1", c.t("It failed, was stopped or was not found; the sentence on standard error says which.", "실패했거나, 멈췄거나, 찾지 못했습니다. 표준 오류의 문장이 알려 줍니다.")},
+		{"1", c.t("It failed, was stopped, was not found, or its task did not pass. The sentence on standard error says which.", "실패했거나, 멈췄거나, 찾지 못했거나, 과제의 기준을 충족하지 못했습니다. 표준 오류의 문장이 알려 줍니다.")},
 		{"2", c.t("The command line is wrong.", "명령이 잘못되었습니다.")},
 		{"3", c.t("oxios run: an approval waits, and nobody can answer here.", "oxios run: 승인이 필요한데 여기서 답할 사람이 없습니다.")},
 		{"130", c.t("oxios run: Ctrl-C stopped the run.", "oxios run: Ctrl-C로 실행을 멈췄습니다.")},

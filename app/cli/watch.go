@@ -259,7 +259,7 @@ func (w *watcher) leave(ctx context.Context) (left bool, err error) {
 	}
 	result := kernel.RunResult{
 		SessionID: v.Run.SessionID, RunID: v.Run.ID, AgentID: v.Run.ID, State: v.Run.State, PhaseReached: "chat",
-		Cost: v.Run.Cost, Changes: v.Changes, Demo: w.sent.Demo,
+		Cost: v.Run.Cost, CriteriaMissed: []string{}, Changes: v.Changes, Demo: w.sent.Demo,
 	}
 	w.breakLine()
 	for _, a := range open {
@@ -359,10 +359,12 @@ func (w *watcher) end(ctx context.Context, o outcome, events <-chan kernel.Event
 	w.summary(r)
 	_ = w.link.Agents.MarkSeen(ctx, []string{r.RunID}, true) // it was just shown; at worst the inbox shows it again
 	switch {
+	case missed(r):
+		w.noteMissed(r)
+		w.note("%s", w.keptAnd(len(r.Changes)))
+		return exits(exitFailed)
 	case r.State == "done" && r.Status == "forced":
 		w.note("%s %s", w.t("It reached the limit of steps, so it was asked for its answer.", "단계 한도에 이르러 그때까지의 답을 받았습니다."), w.keptAnd(len(r.Changes)))
-	case r.State == "done" && r.Status == "missed":
-		w.note("%s %s", fmt.Sprintf(w.t("It is not done: not all criteria hold (`oxios seeds show %s`).", "완료가 아닙니다. 충족되지 않은 기준이 있습니다(`oxios seeds show %s`)."), tail(r.SeedID)), w.keptAnd(len(r.Changes)))
 	case r.State == "done" && r.Status == "cut":
 		w.note("%s %s", w.t("The answer reached the model's limit and ends in the middle.", "답이 모델의 한도에 이르러 중간에 끝났습니다."), w.keptAnd(len(r.Changes)))
 	}

@@ -78,16 +78,16 @@ func (d *desk) pressEnds(key string) {
 // long is the time after which a person may have turned to something else.
 const long = 4 * time.Second
 
-// worthTelling reports whether the end of a run is news: one that failed, that
-// took a while, or that was started where nobody waits for it.
+// worthTelling reports whether the end of a run is news: one that failed, whose
+// task was not met, that took a while, or that was started where nobody waits for it.
 func worthTelling(r kernel.Run) bool {
 	if r.ParentID != "" { // its parent tells what it did
 		return false
 	}
-	switch r.State {
-	case "failed":
+	switch {
+	case r.State == "failed", r.NotMet:
 		return true
-	case "done":
+	case r.State == "done":
 	default: // stopped by the person, or interrupted with the program
 		return false
 	}

@@ -204,3 +204,30 @@ func TestSeveralEndsAreToldInBothLanguages(t *testing.T) {
 		}
 	}
 }
+
+func TestTaskThatWasNotMetIsToldAsSuchAndNeverAsDone(t *testing.T) {
+	t.Parallel()
+	start, end := time.Now(), time.Now().Add(time.Millisecond)
+	missed := kernel.Run{Text: "sort it", State: "done", NotMet: true, Via: "window", StartedAt: &start, EndedAt: &end}
+	done, failed := missed, missed
+	done.NotMet = false
+	failed.NotMet, failed.State = false, "failed"
+	if !worthTelling(missed) {
+		t.Error("a short run whose task was not met is not told")
+	}
+	for _, tc := range []struct {
+		runs    []kernel.Run
+		en, han string
+	}{
+		{[]kernel.Run{missed}, "Not met: sort it", "기준 미충족: sort it"},
+		{[]kernel.Run{missed, missed}, "2 agents: not met", "에이전트 작업 2건 기준 미충족"},
+		{[]kernel.Run{missed, done}, "1 finished, 1 not met", "완료 1건, 기준 미충족 1건"},
+		{[]kernel.Run{missed, done, failed}, "1 finished, 1 not met, 1 failed", "완료 1건, 기준 미충족 1건, 실패 1건"},
+	} {
+		for korean, want := range map[bool]string{false: tc.en, true: tc.han} {
+			if got := wordsFor(korean).ended(tc.runs, true).Title; got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		}
+	}
+}

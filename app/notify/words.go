@@ -77,8 +77,9 @@ type words struct {
 	korean                                         bool
 	approve, deny, review, later, open             string
 	in, contained, notUndone, look, more, notTaken string
-	done, failed                                   string
-	someDone, someFailed, someOfBoth, andMore      string
+	done, failed, notMet                           string
+	someDone, someFailed, someNotMet, andMore      string
+	allDone, allFailed, allNotMet                  string
 	limit, limits, away, raise, wrong              string
 }
 
@@ -86,8 +87,9 @@ var english = words{
 	approve: "Approve", deny: "Deny", review: "Review", later: "Not now", open: "Open",
 	in: "in %s", contained: "contained", notUndone: "cannot be undone",
 	look: "It has parts that need a look.", more: "%d more wait for you", notTaken: "Your decision was not taken",
-	done: "Finished: %s", failed: "Failed: %s",
-	someDone: "%d agents finished", someFailed: "%d agents failed", someOfBoth: "%d finished, %d failed", andMore: "and %d more",
+	done: "Finished: %s", failed: "Failed: %s", notMet: "Not met: %s",
+	allDone: "%d agents finished", allFailed: "%d agents failed", allNotMet: "%d agents: not met",
+	someDone: "%d finished", someFailed: "%d failed", someNotMet: "%d not met", andMore: "and %d more",
 	limit: "Waits for a limit: %s", limits: "%d agents wait for a limit", away: "%s cannot be reached", raise: "Raise the limit", wrong: "Oxios found a problem",
 }
 
@@ -96,8 +98,9 @@ var korean = words{
 	approve: "승인", deny: "거절", review: "확인", later: "나중에", open: "열기",
 	in: "%s에서", contained: "격리됨", notUndone: "되돌릴 수 없음",
 	look: "자세히 확인해야 하는 부분이 있습니다.", more: "확인 대기 %d건 더 있음", notTaken: "결정이 반영되지 않았습니다",
-	done: "완료: %s", failed: "실패: %s",
-	someDone: "에이전트 작업 %d건 완료", someFailed: "에이전트 작업 %d건 실패", someOfBoth: "완료 %d건, 실패 %d건", andMore: "외 %d건",
+	done: "완료: %s", failed: "실패: %s", notMet: "기준 미충족: %s",
+	allDone: "에이전트 작업 %d건 완료", allFailed: "에이전트 작업 %d건 실패", allNotMet: "에이전트 작업 %d건 기준 미충족",
+	someDone: "완료 %d건", someFailed: "실패 %d건", someNotMet: "기준 미충족 %d건", andMore: "외 %d건",
 	limit: "한도를 기다림: %s", limits: "에이전트 %d개가 한도를 기다림", away: "%s에 연결할 수 없음", raise: "한도 올리기", wrong: "문제를 발견했습니다",
 }
 
@@ -200,8 +203,11 @@ func (w words) ended(runs []kernel.Run, window bool) Notice {
 
 func (w words) endedOne(r kernel.Run) Notice {
 	format, body := w.done, ""
-	if r.State == "failed" {
+	switch {
+	case r.State == "failed":
 		format = w.failed
+	case r.NotMet:
+		format = w.notMet
 	}
 	if r.Error != nil {
 		message, _ := r.Error.In(w.korean)
@@ -213,13 +219,17 @@ func (w words) endedOne(r kernel.Run) Notice {
 }
 
 func (w words) endedSome(runs []kernel.Run) Notice {
-	failed := 0
+	failed, notMet := 0, 0
 	var lines []string
 	for i, r := range runs {
 		text := line(r.Text, 60)
-		if r.State == "failed" {
+		switch {
+		case r.State == "failed":
 			failed++
 			text = fmt.Sprintf(w.failed, text)
+		case r.NotMet:
+			notMet++
+			text = fmt.Sprintf(w.notMet, text)
 		}
 		if i < maxTold {
 			lines = append(lines, text)
@@ -229,14 +239,20 @@ func (w words) endedSome(runs []kernel.Run) Notice {
 		lines = append(lines, fmt.Sprintf(w.andMore, more))
 	}
 	n := Notice{Body: strings.Join(lines, "\n")}
-	switch done := len(runs) - failed; {
-	case failed == 0:
-		n.Title = fmt.Sprintf(w.someDone, done)
-	case done == 0:
-		n.Title = fmt.Sprintf(w.someFailed, failed)
-	default:
-		n.Title = fmt.Sprintf(w.someOfBoth, done, failed)
+	var parts []string
+	for _, kind := range []struct {
+		n         int
+		all, some string
+	}{{len(runs) - failed - notMet, w.allDone, w.someDone}, {notMet, w.allNotMet, w.someNotMet}, {failed, w.allFailed, w.someFailed}} {
+		switch kind.n {
+		case 0:
+		case len(runs):
+			parts = append(parts, fmt.Sprintf(kind.all, kind.n))
+		default:
+			parts = append(parts, fmt.Sprintf(kind.some, kind.n))
+		}
 	}
+	n.Title = strings.Join(parts, ", ")
 	return n
 }
 

@@ -138,7 +138,7 @@ type AgentsAPI interface {
 	// seen after all. Runs that have not ended are left alone.
 	MarkSeen(ctx context.Context, ids []string, seen bool) error
 	// ClearInbox takes the finished runs out of the inbox, and returns their ids.
-	// What failed and what waits stays.
+	// What failed, what was not met and what waits stays.
 	ClearInbox(ctx context.Context) ([]string, error)
 	// Prompt returns the exact prompt that a message would get, without sending it:
 	// nothing is begun, and no memory counts as used.

@@ -89,16 +89,19 @@ type words struct {
 	open, quick                                   string
 	review, reviewSome, pause, goOn, quit         string
 	running, waitsOne, waits, paused, idle, wrong string
+	notMet                                        string
 }
 
 var english = words{
 	open: "Open Oxios", quick: "Quick prompt", review: "Review…", reviewSome: "Review (%d)…", pause: "Pause all agents", goOn: "Go on", quit: "Quit",
 	running: "%d running", waitsOne: "%d waits for you", waits: "%d wait for you", paused: "paused", idle: "nothing runs", wrong: "a problem needs a look",
+	notMet: "%d not met",
 }
 
 var hangul = words{
 	open: "Oxios 열기", quick: "빠른 질문", review: "확인…", reviewSome: "확인 (%d)…", pause: "모든 에이전트 일시 정지", goOn: "계속하기", quit: "종료",
 	running: "실행 중 %d", waitsOne: "확인 대기 %d", waits: "확인 대기 %d", paused: "일시 정지", idle: "실행 중인 에이전트 없음", wrong: "확인이 필요한 문제 있음",
+	notMet: "기준 미충족 %d",
 }
 
 // state is the first line of the menu: "2 running, 2 wait for you".
@@ -124,6 +127,9 @@ func (w words) state(s kernel.Status) string {
 		add(fmt.Sprintf(w.waitsOne, 1))
 	case n > 1:
 		add(fmt.Sprintf(w.waits, n))
+	}
+	if s.NotMet > 0 {
+		add(fmt.Sprintf(w.notMet, s.NotMet))
 	}
 	if text == "" {
 		return w.idle

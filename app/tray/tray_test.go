@@ -20,6 +20,8 @@ func TestMenuSaysTheStateInBothLanguages(t *testing.T) {
 		{kernel.Status{AuditOK: true, Running: 2, Waiting: 2}, "waiting", "2 running, 2 wait for you", "실행 중 2, 확인 대기 2"},
 		{kernel.Status{AuditOK: true, Waiting: 1}, "waiting", "1 waits for you", "확인 대기 1"},
 		{kernel.Status{AuditOK: true, Waiting: 1, Held: []kernel.Held{{Kind: kernel.HeldByLimit, Count: 5}, {Kind: kernel.HeldByProvider}}}, "waiting", "2 wait for you", "확인 대기 2"},
+		{kernel.Status{AuditOK: true, NotMet: 1}, "idle", "1 not met", "기준 미충족 1"},
+		{kernel.Status{AuditOK: true, NotMet: 2, Running: 1}, "running", "1 running, 2 not met", "실행 중 1, 기준 미충족 2"},
 		{kernel.Status{AuditOK: true, Paused: true, Running: 1}, "paused", "paused, 1 running", "일시 정지, 실행 중 1"},
 		{kernel.Status{AuditOK: true, Problem: bad}, "problem", "a problem needs a look", "확인이 필요한 문제 있음"},
 		{kernel.Status{AuditOK: true, Findings: []kernel.Finding{{Kind: kernel.FindingLoad}}}, "idle", "nothing runs", "실행 중인 에이전트 없음"},

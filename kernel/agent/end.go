@@ -94,6 +94,7 @@ func (x *run) ended(end ending, at time.Time) {
 	r := &x.spec.Run
 	r.State, r.EndedAt, r.EndReason, r.Error = end.state, &at, end.reason, end.err
 	r.Turns, r.Cost = x.turns, x.cost
+	r.NotMet = end.status == store.StatusMissed
 }
 
 // message is what the run leaves in the session: the texts of all its turns

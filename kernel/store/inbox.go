@@ -84,8 +84,16 @@ func (s *Store) SeeSession(tx *Tx, sessionID string) (int64, error) {
 	return res.RowsAffected()
 }
 
-// SeeDone marks every finished run of the inbox as seen, not the failed ones,
-// and returns their ids.
+// CountNotMet returns how many runs stand in the inbox whose task was not met.
+func (s *Store) CountNotMet(ctx context.Context) (n int, err error) {
+	err = s.Read(ctx, func(tx *Tx) error {
+		return tx.QueryRow("SELECT count(*) FROM runs WHERE " + unseen + " AND " + shown + " AND " + notMet).Scan(&n)
+	})
+	return n, err
+}
+
+// SeeDone marks every finished run of the inbox as seen, and returns their ids;
+// not those that failed, nor those whose task was not met.
 func (s *Store) SeeDone(tx *Tx) ([]string, error) {
-	return stringsOf(tx, "UPDATE runs SET seen_at = ? WHERE "+unseen+" AND state = 'done' AND "+shown+" RETURNING id", Millis(s.now()))
+	return stringsOf(tx, "UPDATE runs SET seen_at = ? WHERE "+unseen+" AND state = 'done' AND NOT coalesce("+notMet+", FALSE) AND "+shown+" RETURNING id", Millis(s.now()))
 }

@@ -68,6 +68,7 @@ type Run struct {
 	Cost      Cost       `json:"cost"` // its own, without that of its children
 	EndReason string     `json:"end_reason"`
 	Error     *sys.Error `json:"error,omitempty"`
+	NotMet    bool       `json:"not_met,omitempty"`  // it is done, but its task did not pass its evaluation
 	FreedAt   *time.Time `json:"freed_at,omitempty"` // when its journal was freed: what its steps gave is gone
 
 	Priority int    `json:"priority"`          // 0 low, 1 normal, 2 high, 3 critical
@@ -141,9 +142,15 @@ type RunQuery struct {
 	Limit     int       // 50 by default, at most 500; open runs have no limit by default
 }
 
+// notMet is the condition of a run that is done without having kept what its
+// task promised: the newest version of its seed did not pass. A copy shows what
+// the run did that it is a copy of.
+const notMet = `(runs.state = 'done' AND (SELECT d.state FROM seeds d WHERE d.run_id = coalesce(nullif(runs.copy_of, ''), runs.id)
+	ORDER BY d.version DESC LIMIT 1) IN ('failed', 'ended'))`
+
 const runColumns = `id, pid, session_id, parent_id, after_id, copy_of, name, state, profile, folder, provider, model, mode, via, text,
 	created_at, started_at, ended_at, turns, cost_json, end_reason, error_json, attachments_json, instructions_json,
-	priority, depth, made_by, orphan, paused, share_json, agents, labels_json, role, role_json, freed_at`
+	priority, depth, made_by, orphan, paused, share_json, agents, labels_json, role, role_json, freed_at, coalesce(` + notMet + `, FALSE)`
 
 func scanRun(row scanner, more ...any) (Run, error) {
 	var r Run
@@ -153,7 +160,7 @@ func scanRun(row scanner, more ...any) (Run, error) {
 	err := row.Scan(append([]any{
 		&r.ID, &r.PID, &session, &parent, &r.AfterID, &r.CopyOf, &r.Name, &r.State, &r.Profile, &r.Folder, &r.Provider, &r.Model, &r.Mode, &r.Via, &r.Text,
 		&created, &started, &ended, &r.Turns, &cost, &r.EndReason, &failure, &attached, &told,
-		&r.Priority, &r.Depth, &r.MadeBy, &r.Orphan, &r.Paused, &share, &r.Agents, &labels, &r.Role, &r.Rules, &freed,
+		&r.Priority, &r.Depth, &r.MadeBy, &r.Orphan, &r.Paused, &share, &r.Agents, &labels, &r.Role, &r.Rules, &freed, &r.NotMet,
 	}, more...)...)
 	if err != nil {
 		return Run{}, err

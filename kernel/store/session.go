@@ -35,6 +35,7 @@ type Session struct {
 	SpaceWhy  string    `json:"space_why"` // why it is in it: person, path, word, topic, or "" when nothing spoke for another
 
 	State   string `json:"state"`             // of the run at its head; idle without one
+	NotMet  bool   `json:"not_met,omitempty"` // the task of that run did not pass its evaluation
 	Waiting int    `json:"waiting"`           // pending approvals
 	Cost    Cost   `json:"cost"`              // of all its runs
 	Snippet string `json:"snippet,omitempty"` // the text around the match, in a search
@@ -70,6 +71,7 @@ type SessionQuery struct {
 
 const sessionColumns = `s.id, s.title, s.summary, s.folder, s.provider, s.model, s.mode, s.role, s.created_at, s.updated_at, s.archived, s.pinned, s.head_id, s.origin_id, s.space, s.space_why,
 	coalesce((SELECT r.state FROM runs r WHERE r.id = s.head_id), 'idle'),
+	coalesce((SELECT ` + notMet + ` FROM runs WHERE runs.id = s.head_id), FALSE),
 	(SELECT count(*) FROM approvals a WHERE a.session_id = s.id AND a.state = 'pending'),
 	(SELECT json_group_array(json(r.cost_json)) FROM runs r WHERE r.session_id = s.id AND r.cost_json IS NOT NULL)`
 
@@ -82,7 +84,7 @@ func scanSession(row scanner, more ...any) (Session, error) {
 	var costs string
 	err := row.Scan(append([]any{
 		&s.ID, &s.Title, &s.Summary, &s.Folder, &s.Provider, &s.Model, &s.Mode, &s.Role, &created, &updated,
-		&s.Archived, &s.Pinned, &s.HeadID, &s.OriginID, &s.Space, &s.SpaceWhy, &s.State, &s.Waiting, &costs,
+		&s.Archived, &s.Pinned, &s.HeadID, &s.OriginID, &s.Space, &s.SpaceWhy, &s.State, &s.NotMet, &s.Waiting, &costs,
 	}, more...)...)
 	if err != nil {
 		return Session{}, err

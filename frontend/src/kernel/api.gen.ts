@@ -1407,7 +1407,7 @@ export interface Inbox {
   held: Held[];
   /** what the guardian found that the person should see to */
   findings: Finding[];
-  /** failed or interrupted, the last one first */
+  /** failed, interrupted, or done with a task that was not met, the last one first */
   failed: InboxRun[];
   /** the last one first */
   finished: InboxRun[];
@@ -2275,6 +2275,8 @@ export interface Process {
   end_reason?: string;
   /** why it failed */
   error?: KernelError;
+  /** it is done, but its task did not pass its evaluation */
+  not_met?: boolean;
   /** the approval's title, or the limit that is reached */
   waiting_for?: string;
   waiting_for_ko?: string;
@@ -2644,6 +2646,8 @@ export interface Run {
   cost: Cost;
   end_reason: string;
   error?: KernelError;
+  /** it is done, but its task did not pass its evaluation */
+  not_met?: boolean;
   /** when its journal was freed: what its steps gave is gone */
   freed_at?: string;
   /** 0 low, 1 normal, 2 high, 3 critical */
@@ -2712,6 +2716,8 @@ export interface RunResult {
   space_tag: string;
   /** null when nothing was evaluated */
   evaluation_passed?: boolean | null;
+  /** of its task, as the last evaluation found; none when it passed, or was not evaluated */
+  criteria_missed: string[];
   output: string;
   error?: KernelError;
   cost: Cost;
@@ -2917,6 +2923,8 @@ export interface Session {
   space_why: string;
   /** of the run at its head; idle without one */
   state: string;
+  /** the task of that run did not pass its evaluation */
+  not_met?: boolean;
   /** pending approvals */
   waiting: number;
   /** of all its runs */
@@ -3176,6 +3184,8 @@ export interface Status {
   running: number;
   /** approvals that wait */
   waiting: number;
+  /** runs that the person has not seen, whose task was not met */
+  not_met?: number;
   paused: boolean;
   /** as of the last verification */
   audit_ok: boolean;
@@ -4210,7 +4220,7 @@ export interface AgentsAPI {
   markSeen(ids: string[], seen: boolean): Promise<void>;
   /**
    * ClearInbox takes the finished runs out of the inbox, and returns their ids.
-   * What failed and what waits stays.
+   * What failed, what was not met and what waits stays.
    */
   clearInbox(): Promise<string[]>;
   /**

@@ -2,7 +2,7 @@ import type { Process, RunState } from '../../kernel/api.gen';
 import { ended } from '../../kernel/runs';
 
 /** Phase is the state of a run as the table says it: one that waits for those that it forked is told apart. */
-export type Phase = RunState | 'other';
+export type Phase = RunState | 'other' | 'not_met';
 
 /** Group is a part of the table: what does not go on, what is at work, and how the rest ended. */
 export type Group = 'waiting' | 'running' | 'failed' | 'finished';
@@ -31,6 +31,7 @@ const groups: Record<Phase, Group> = {
 	failed: 'failed',
 	interrupted: 'failed',
 	done: 'finished',
+	not_met: 'failed',
 	stopped: 'finished',
 };
 
@@ -44,6 +45,7 @@ const rank: Record<Phase, number> = {
 	failed: 3,
 	interrupted: 3,
 	done: 3,
+	not_met: 3,
 	stopped: 3,
 };
 
@@ -86,7 +88,7 @@ export function rowsOf(list: Iterable<Process>): Row[] {
 		const open = (children.get(p.id) ?? []).filter((c) => !ended(c.state));
 		if (open.length > 0) awaits.set(p.id, open.map((c) => c.name)); // prettier-ignore
 	}
-	const phase = (p: Process): Phase => (awaits.has(p.id) ? 'other' : p.state);
+	const phase = (p: Process): Phase => (awaits.has(p.id) ? 'other' : p.not_met ? 'not_met' : p.state);
 	const best = new Map<string, number>();
 	const bestOf = (p: Process): number => {
 		const own = Math.min(rank[phase(p)], ...(children.get(p.id) ?? []).map(bestOf));

@@ -124,10 +124,12 @@ it('says in a few words what came of a run', () => {
 		({ run: { state: 'done', ...r }, answer: '', files: 0, ...more }) as unknown as InboxRun;
 	expect(happened(run({}, { answer: 'Sorted.', files: 2 }))).toBe('2 files · Sorted.');
 	expect(happened(run({}))).toBe('done');
+	expect(happened(run({ not_met: true }, { answer: 'Sorted.' }))).toBe('not met');
 	expect(happened(run({ state: 'interrupted' }))).toBe('interrupted');
 	const error = { code: 'auth', message: 'The key was refused.', message_ko: '키를 거부했습니다.' };
 	expect(happened(run({ state: 'failed', error }))).toBe('The key was refused.');
 	i18n.set('ko');
+	expect(happened(run({ not_met: true }))).toBe('기준 미충족');
 	expect(happened(run({ state: 'failed', error }))).toBe('키를 거부했습니다.');
 });
 

@@ -27,6 +27,7 @@ export function waits(h: Held): string {
 export function happened(r: InboxRun): string {
 	if (r.run.state === 'failed' && r.run.error) return i18n.either(r.run.error.message, r.run.error.message_ko);
 	if (r.run.state !== 'done') return i18n.t.state[r.run.state as 'failed'] ?? r.run.state;
+	if (r.run.not_met) return i18n.t.state.not_met;
 	const files = r.files > 0 ? i18n.t.inbox.files(r.files) : '';
 	return [files, plainLine(r.answer)].filter(Boolean).join(' · ') || i18n.t.state.done;
 }

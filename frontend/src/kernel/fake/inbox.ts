@@ -1,4 +1,5 @@
 import type { Inbox, InboxRun, RunResult, RunView } from '../api.gen';
+import { outcome } from '../runs';
 import { iso, makeMessage, makeRun, makeSession, type World } from './data';
 
 const news = ['done', 'failed', 'interrupted'];
@@ -25,8 +26,8 @@ export class FakeInbox {
 				waiting: this.#world.approvals.filter((a) => a.state === 'pending'),
 				held: this.#world.status.held ?? [],
 				findings: this.#world.status.findings ?? [],
-				failed: list.filter((r) => r.run.state !== 'done'),
-				finished: list.filter((r) => r.run.state === 'done'),
+				failed: list.filter((r) => outcome(r.run) !== 'done'),
+				finished: list.filter((r) => outcome(r.run) === 'done'),
 				older: 0,
 			};
 		},
@@ -38,7 +39,7 @@ export class FakeInbox {
 			this.#emit('inbox', undefined);
 		},
 		'agents.clearInbox': () => {
-			const done = this.#world.runs.filter((r) => r.run.state === 'done' && !this.#seen.has(r.run.id));
+			const done = this.#world.runs.filter((r) => outcome(r.run) === 'done' && !this.#seen.has(r.run.id));
 			const ids = done.map((r) => r.run.id);
 			this.calls['agents.markSeen']!(ids, true);
 			return ids;

@@ -49,6 +49,7 @@ export const agents = {
 			asks: 'asks the model',
 			works: 'at work',
 			done: 'finished',
+			not_met: 'not met',
 			failed: (why: string) => (why ? `failed: ${why}` : 'failed'),
 			stopped: 'stopped',
 			interrupted: 'interrupted',

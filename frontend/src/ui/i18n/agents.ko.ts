@@ -50,6 +50,7 @@ export const agents: typeof en = {
 			asks: '모델에 묻는 중',
 			works: '작업 중',
 			done: '완료',
+			not_met: '기준 미충족',
 			failed: (why) => (why ? `실패: ${why}` : '실패'),
 			stopped: '멈춤',
 			interrupted: '중단됨',

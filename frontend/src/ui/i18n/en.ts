@@ -111,6 +111,7 @@ export const en = {
 		waiting: 'waits for you',
 		paused: 'paused',
 		done: 'done',
+		not_met: 'not met',
 		failed: 'failed',
 		stopped: 'stopped',
 		interrupted: 'interrupted',

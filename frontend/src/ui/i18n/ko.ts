@@ -105,6 +105,7 @@ export const ko: Dictionary = {
 		waiting: '확인 대기',
 		paused: '일시 정지',
 		done: '완료',
+		not_met: '기준 미충족',
 		failed: '실패',
 		stopped: '멈춤',
 		interrupted: '중단됨',
