@@ -210,7 +210,7 @@ describe('a card that has not stood still', { skip }, () => {
 		const name = await ask();
 		await page.setViewportSize({ width: 1280, height: 460 });
 		await card().hover();
-		await page.mouse.wheel(0, -60);
+		await page.mouse.wheel(0, -20);
 		await open(false);
 		const clipped = async () =>
 			card().evaluate((e) => {
