@@ -31,8 +31,8 @@ cat $XDG_CACHE_HOME/word`
 	cacheWords = `for d in $XDG_CACHE_HOME $GOCACHE $npm_config_cache $PIP_CACHE_DIR; do cat $d/word; done 2>/dev/null; ls $XDG_CACHE_HOME`
 )
 
-// ran has a new agent run a script, which nothing is asked about, and returns what it says.
-func ran(t *testing.T, k *kerneltest.Kernel, dir, script string) string {
+// ranIn has a new agent run a script, which nothing is asked about, and returns what it says.
+func ranIn(t *testing.T, k *kerneltest.Kernel, dir, script string) string {
 	t.Helper()
 	write(t, filepath.Join(dir, "step.sh"), script)
 	r, err := k.AgentIn(dir, "autonomous").Exec.Shell(t.Context(), kernel.ShellArgs{Command: "sh step.sh"})
@@ -52,8 +52,8 @@ func TestARunThatHasReadFromOutsideLeavesNothingInTheCache(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ran(t, k, k.Folder, `echo good > $XDG_CACHE_HOME/word`)
-	before := ran(t, k, k.Folder, cacheWords)
+	ranIn(t, k, k.Folder, `echo good > $XDG_CACHE_HOME/word`)
+	before := ranIn(t, k, k.Folder, cacheWords)
 	if before != "good\nword" {
 		t.Fatalf("the next agent finds %q", before)
 	}
@@ -61,7 +61,7 @@ func TestARunThatHasReadFromOutsideLeavesNothingInTheCache(t *testing.T) {
 	if !strings.Contains(out.Response, "evil") {
 		t.Fatalf("its own command does not find what it wrote: %+v", out)
 	}
-	if got := ran(t, k, k.Folder, cacheWords); got != before {
+	if got := ranIn(t, k, k.Folder, cacheWords); got != before {
 		t.Errorf("the next agent finds %q", got)
 	}
 	left, err := os.ReadDir(filepath.Join(k.Home, "caches", ".runs"))
@@ -74,8 +74,8 @@ func TestAnotherFolderHasAnotherCache(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	contained(t, k)
-	ran(t, k, k.Folder, `echo good > $XDG_CACHE_HOME/word`)
-	if got := ran(t, k, t.TempDir(), `cat $XDG_CACHE_HOME/word 2>/dev/null; true`); got != "" {
+	ranIn(t, k, k.Folder, `echo good > $XDG_CACHE_HOME/word`)
+	if got := ranIn(t, k, t.TempDir(), `cat $XDG_CACHE_HOME/word 2>/dev/null; true`); got != "" {
 		t.Errorf("another folder finds %q", got)
 	}
 }
@@ -89,10 +89,10 @@ func TestCachesOfAllFoldersTogetherAreHeldToTheirLimit(t *testing.T) {
 	}
 	folders := []string{k.Folder, t.TempDir(), t.TempDir()}
 	has := func(dir string) bool {
-		return ran(t, k, dir, `ls $XDG_CACHE_HOME`) == "large"
+		return ranIn(t, k, dir, `ls $XDG_CACHE_HOME`) == "large"
 	}
 	for i, dir := range folders {
-		ran(t, k, dir, `truncate -s 45M $XDG_CACHE_HOME/large`)
+		ranIn(t, k, dir, `truncate -s 45M $XDG_CACHE_HOME/large`)
 		marks, err := filepath.Glob(filepath.Join(k.Home, "caches", "*", "folder"))
 		if err != nil || len(marks) != i+1 {
 			t.Fatalf("got %v, %v", marks, err)
@@ -144,7 +144,7 @@ func TestACommandInTheBackgroundLeavesNothingInTheCache(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	contained(t, k)
-	ran(t, k, k.Folder, `echo good > $XDG_CACHE_HOME/word`)
+	ranIn(t, k, k.Folder, `echo good > $XDG_CACHE_HOME/word`)
 	// What it runs may be exchanged after it began.
 	write(t, filepath.Join(k.Folder, "serve.sh"), "until [ -e go ]; do sleep 0.05; done; cat $XDG_CACHE_HOME/word > seen; . ./go")
 	h := k.Agent("autonomous")
@@ -160,7 +160,7 @@ func TestACommandInTheBackgroundLeavesNothingInTheCache(t *testing.T) {
 		log, err := h.Exec.JobLog(t.Context(), r.JobID, 0)
 		return err == nil && log.Done
 	})
-	if got := ran(t, k, k.Folder, `cat $XDG_CACHE_HOME/word seen2`); got != "good\nevil" {
+	if got := ranIn(t, k, k.Folder, `cat $XDG_CACHE_HOME/word seen2`); got != "good\nevil" {
 		t.Errorf("the next command and the background one found %q", got)
 	}
 }
