@@ -273,7 +273,8 @@ export const frame = {
 		max_disk_mb: 'Disk for a command, in MB',
 		max_disk_mb_why: 'A command that uses more is ended, and so is one that leaves less than 500 MB free.',
 		cache_mb: 'Caches of programs, in MB',
-		cache_mb_why: 'What programs that agents run keep for the next time, of all folders together. What was used the longest ago goes first.',
+		cache_mb_why:
+			'What programs that agents run keep for the next time, of all folders together. What was used the longest ago goes first.',
 		max_memory_mb: 'Memory for a command, in MB',
 		max_memory_mb_why: 'Above it the command is ended.',
 		usual: (value: string) => `Usually ${value}.`,

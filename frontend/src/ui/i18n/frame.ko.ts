@@ -271,7 +271,8 @@ export const frame: typeof en = {
 		max_disk_mb: '명령의 디스크(MB)',
 		max_disk_mb_why: '이보다 많이 쓰거나 빈 공간을 500MB 아래로 줄이는 명령은 끝냅니다.',
 		cache_mb: '프로그램 캐시(MB)',
-		cache_mb_why: '에이전트가 실행한 프로그램이 다음에 쓰려고 남기는 파일입니다. 모든 폴더를 합한 크기이며, 가장 오래 쓰지 않은 것부터 지웁니다.',
+		cache_mb_why:
+			'에이전트가 실행한 프로그램이 다음에 쓰려고 남기는 파일입니다. 모든 폴더를 합한 크기이며, 가장 오래 쓰지 않은 것부터 지웁니다.',
 		max_memory_mb: '명령의 메모리(MB)',
 		max_memory_mb_why: '이보다 많이 쓰는 명령은 끝냅니다.',
 		usual: (value) => `기본값 ${value}.`,
