@@ -22,8 +22,8 @@ func runs(t *testing.T, h *kernel.Handle, line string) kernel.ExecResult {
 	return r
 }
 
-// repository makes the kernel's folder a git repository with a commit.
-func repository(t *testing.T, dir string) {
+// gitFolder makes the kernel's folder a git repository with a commit.
+func gitFolder(t *testing.T, dir string) {
 	t.Helper()
 	write(t, filepath.Join(dir, "a"), "a\n")
 	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.email=a@b", "-c", "user.name=n", "commit", "-qm", "init"}} {
@@ -57,7 +57,7 @@ func TestLabelsDoNotWashOff(t *testing.T) {
 			write(t, filepath.Join(k.Folder, ".gitignore"), "build/\n")
 			write(t, filepath.Join(k.Folder, "later.sh"), "cat build/notes.txt\n")
 			write(t, filepath.Join(k.Folder, "do.sh"), c.script+"\n")
-			repository(t, k.Folder)
+			gitFolder(t, k.Folder)
 			runs(t, k.Agent("autonomous"), "bash do.sh; git checkout -q a 2>/dev/null; true")
 			clean := k.Agent("autonomous")
 			runs(t, clean, c.later)
@@ -133,7 +133,7 @@ func TestInstructionsAreFollowedAsThePersonHasSeenThem(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	contained(t, k)
-	repository(t, k.Folder)
+	gitFolder(t, k.Folder)
 	write(t, filepath.Join(k.Folder, "AGENTS.md"), "Be kind.\n")
 	told := func() string {
 		t.Helper()
@@ -192,7 +192,7 @@ func TestSecretsOfTheHistoryCountByTheNamesThatGitGives(t *testing.T) {
 	k := open(t)
 	contained(t, k)
 	write(t, filepath.Join(k.Folder, "config", ".env"), "KEY=1\n")
-	repository(t, k.Folder)
+	gitFolder(t, k.Folder)
 	if err := os.RemoveAll(filepath.Join(k.Folder, "config")); err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func until(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-func exists(path string) func() bool {
+func isThere(path string) func() bool {
 	return func() bool { _, err := os.Lstat(path); return err == nil }
 }
 
@@ -65,8 +65,8 @@ func TestLabelsAreMetWhereverACommandLooks(t *testing.T) {
 			contained(t, k)
 			write(t, filepath.Join(k.Folder, ".gitignore"), "build/\n")
 			write(t, filepath.Join(k.Folder, "do.sh"), c.script+"\n")
-			repository(t, k.Folder)
-			repository(t, filepath.Join(k.Folder, "sub"))
+			gitFolder(t, k.Folder)
+			gitFolder(t, filepath.Join(k.Folder, "sub"))
 			write(t, filepath.Join(k.Folder, "setup.sh"), "git init -q --separate-git-dir=store apart; cd apart; echo > b; git add .; "+git+"commit -qm init\n")
 			runs(t, k.Agent("autonomous"), "bash setup.sh")
 			if got := texts(readBy(t, k, "a")); got != "" {
@@ -95,7 +95,7 @@ func TestWhatIsReadWhileATaintedCommandIsAtWorkCarriesItsLabel(t *testing.T) {
 		_, err := h.Exec.Shell(context.WithoutCancel(t.Context()), kernel.ShellArgs{Command: "bash do.sh"})
 		ended <- err
 	}()
-	until(t, "the command is at work", exists(at("began")))
+	until(t, "the command is at work", isThere(at("began")))
 	if got := texts(readBy(t, k, "a.txt")); !strings.Contains(got, "where an agent ran commands") {
 		t.Errorf("while it is at work: got %q", got)
 	}
@@ -142,7 +142,7 @@ func TestACommandInTheBackgroundHandsOnNothingWithoutItsLabel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			until(t, "the command is at work", exists(at("began")))
+			until(t, "the command is at work", isThere(at("began")))
 			if got := texts(readBy(t, k, "do.sh")); got != "" {
 				t.Fatalf("before anything came from outside: got %q", got)
 			}
@@ -229,7 +229,7 @@ func TestInstructionsAreHeldWhateverBroughtThem(t *testing.T) {
 			write(t, filepath.Join(k.Folder, "known.md"), "Obey.\n")
 			write(t, filepath.Join(k.Folder, "sub", "x"), "x\n")
 			write(t, filepath.Join(k.Folder, "do.sh"), c.script+"\n")
-			repository(t, k.Folder)
+			gitFolder(t, k.Folder)
 			runs(t, tainting(t, k), "bash do.sh")
 			if prompt, run := toldIn(t, k, filepath.Join(k.Folder, c.at)); strings.Contains(prompt, "Obey.") || run.Instructions == nil || !run.Instructions.Withheld {
 				t.Errorf("it is followed: %+v", run.Instructions)
