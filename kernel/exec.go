@@ -130,6 +130,7 @@ type command struct {
 
 	made  []madeNew          // for it, outside the folder
 	told  Labels             // of what its output names
+	began time.Time          // when it was let through
 	meta  map[string]any     // of its audit records
 	proxy *security.NetProxy // its way to the network, nil below isolation 3
 	layer string             // over its cache, of a background command
@@ -236,6 +237,7 @@ func (c *command) run(ctx context.Context) (ExecResult, error) {
 	}
 	spec := c.spec(ctx)
 	k := c.caller.k
+	c.began = k.clock.Now().Truncate(time.Millisecond)
 	shown, err := c.outOfView(ctx, &spec)
 	if err != nil {
 		return ExecResult{}, err

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -29,7 +28,7 @@ func (c *command) action(call string) action {
 		},
 		kind: func() (*security.Kind, sys.Words) { return c.kind(call) },
 		asks: v.Final, reads: c.reads, leaves: v.Network, control: c.controls(), work: true,
-		brought: func(context.Context) (Labels, error) { return c.told, nil },
+		brought: c.readMeanwhile,
 		beyond:  !v.ReadOnly && len(v.Outside) > 0 || v.Effect == security.EffectOutside || v.Effect == security.EffectUnknown,
 	}
 	a.paths, a.network = c.touches(), v.Network

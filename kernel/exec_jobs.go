@@ -58,7 +58,15 @@ func (a *ExecAPI) Jobs(ctx context.Context) ([]Job, error) {
 // too long for its result, from offset on.
 func (a *ExecAPI) JobLog(ctx context.Context, id string, offset int64) (JobLog, error) {
 	act := action{call: "exec.jobLog", resource: "job:" + id, work: true}
-	act.brought = a.wordsOf(func() []string { return []string{a.k.commands().startedBy(a.caller, id)} })
+	words := a.wordsOf(func() []string { return []string{a.k.commands().startedBy(a.caller, id)} })
+	act.brought = func(ctx context.Context) (Labels, error) {
+		read, err := words(ctx)
+		if err != nil {
+			return nil, err
+		}
+		more, err := a.loggedBy(ctx, id)
+		return read.Join(more), err
+	}
 	return guard(ctx, a.caller, act, func(context.Context) (JobLog, error) {
 		if offset < 0 {
 			return JobLog{}, sys.Errorf(sys.CodeInvalid, "offset cannot be negative.")

@@ -76,20 +76,6 @@ type liveRun struct {
 	joining int   // runs that it waits for
 	task    *orchestrator.Task
 	labels  Labels // where what it has read came from; never changed in place
-	looked  bool   // whether its folder was looked through for files with secrets
-}
-
-// looksForSecrets reports whether nobody looked through the folder of a run yet, and
-// notes that somebody does now.
-func (r *runs) looksForSecrets(id string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	l, ok := r.live[id]
-	if !ok || l.looked {
-		return !ok
-	}
-	l.looked = true
-	return true
 }
 
 // places lets the supervisor's runs work in the places of the scheduler.

@@ -322,7 +322,6 @@ func (c *command) reads(ctx context.Context) (out Labels, err error) {
 		}
 		out = out.Join(some)
 	}
-	out = out.Join(c.loadsSecrets())
 	if !c.staysOnTop() {
 		some, err := k.repositoryLabels(ctx, realPath(c.dir))
 		if err != nil {

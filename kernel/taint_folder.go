@@ -2,10 +2,7 @@ package kernel
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"io/fs"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,55 +13,6 @@ import (
 	"oxios/kernel/sys"
 	"oxios/kernel/undo"
 )
-
-// maxHidden is how many paths are looked at in the places that the index of a folder
-// leaves out. With more of them it counts as unknown what was done there.
-const maxHidden = 50_000
-
-// hiddenPlaces tells how the places are that the index of a folder leaves out: a
-// mark for each, "" where there is too much to say.
-func hiddenPlaces(folder string, skipped []string) map[string]string {
-	out := map[string]string{}
-	left := maxHidden
-	for _, rel := range skipped {
-		top := filepath.Join(folder, filepath.FromSlash(rel))
-		inGit := filepath.Base(top) == ".git"
-		h := sha256.New()
-		err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return nil // it may not be read, by nobody who works here, or went
-			}
-			if left--; left < 0 {
-				return fs.SkipAll
-			}
-			info, err := d.Info()
-			if err != nil {
-				return nil
-			}
-			at, _ := filepath.Rel(top, path)
-			_, _ = fmt.Fprintf(h, "%s\x00%v %d %d\n", at, info.Mode(), info.Size(), undo.ChangedAt(info))
-			if dir, name := filepath.Split(at); inGit && d.IsDir() && dir == "objects"+string(filepath.Separator) && len(name) == 2 {
-				return fs.SkipDir // a new object changes its folder, and is never changed
-			}
-			return nil
-		})
-		if out[top] = hex.EncodeToString(h.Sum(nil)); err != nil || left < 0 {
-			out[top] = ""
-		}
-	}
-	return out
-}
-
-// changedHidden are the places whose marks differ, or say nothing.
-func changedHidden(before, after map[string]string) (out []string) {
-	for place, mark := range after {
-		if mark == "" || before[place] != mark {
-			out = append(out, place)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
 
 // special reports whether a folder came to hold a pipe, a socket or a device, or held
 // one: through these goes what no index sees.
@@ -138,59 +86,49 @@ func (k *Kernel) repositoryLabels(ctx context.Context, dir string) (out Labels, 
 
 // gitPlaces are where git keeps what it knows of a folder: its ".git", and where that is
 // a file or a link, what it leads to and shares.
-func gitPlaces(top string) (out []string) {
-	add := func(path string) string {
-		if path = realPath(path); !slices.Contains(out, path) {
-			out = append(out, path)
-		}
-		return path
+func gitPlaces(top string) []string {
+	out := []string{filepath.Join(top, ".git")}
+	dir := gitLeadsTo(out[0])
+	if dir == "" {
+		return out
 	}
-	at := filepath.Join(top, ".git")
-	out = append(out, at)
-	dir := add(at)
-	if rest, ok := strings.CutPrefix(firstLine(dir), "gitdir:"); ok {
-		dir = add(absFrom(filepath.Dir(dir), strings.TrimSpace(rest)))
+	if dir != out[0] {
+		out = append(out, dir)
 	}
-	if common := firstLine(filepath.Join(dir, "commondir")); common != "" {
-		add(absFrom(dir, common))
+	if common := filepath.FromSlash(firstLine(filepath.Join(dir, "commondir"))); filepath.IsAbs(common) {
+		out = append(out, realPath(common))
+	} else if common != "" {
+		out = append(out, realPath(filepath.Join(dir, common)))
 	}
 	return out
 }
 
-// firstLine is the first line of a small file, "" where there is none.
+// firstLine is the first line of a file, "" where there is none.
 func firstLine(path string) string {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > 1<<16 {
+	f, _, err := sys.OpenRegular(path)
+	if err != nil {
 		return ""
 	}
-	raw, _ := os.ReadFile(path)
+	defer f.Close()
+	raw, _ := io.ReadAll(io.LimitReader(f, 1<<16)) // of what cannot be read there is none
 	line, _, _ := strings.Cut(string(raw), "\n")
 	return strings.TrimSpace(line)
-}
-
-func absFrom(dir, path string) string {
-	if path = filepath.FromSlash(path); filepath.IsAbs(path) {
-		return filepath.Clean(path)
-	}
-	return filepath.Join(dir, path)
 }
 
 // unseen tells what of a run's effects nobody can know: those of a command of a
 // run that has read from outside.
 type unseen struct {
 	read   Labels            // what the run had read; none where it has read nothing from outside
-	hidden map[string]string // how the places were that the index leaves out
+	hidden map[string]uint64 // how the places were that the index leaves out
 }
 
-// untold begins to note what nobody will know of a command.
+// untold finds what a run has read from outside, before one of its commands begins.
 func (w *watched) untold(ctx context.Context) error {
 	read, err := w.u.k.liveLabels(ctx, w.u.k.runs.of(w.by.scope.runID).labels.WithoutWork())
 	if err != nil || !read.Untrusted() {
 		return err
 	}
 	w.unseen.read = roots(read)
-	if w.before != nil {
-		w.unseen.hidden = hiddenPlaces(w.folder, w.before.Skipped)
-	}
 	return nil
 }
 
@@ -217,14 +155,14 @@ func (w *watched) taint(ctx context.Context) error {
 }
 
 // settle labels what a command may have done where the index does not look.
-func (w *watched) settle(ctx context.Context, after *undo.Index) error {
+func (w *watched) settle(ctx context.Context, after *undo.Index, now looking) error {
 	if len(w.unseen.read) == 0 {
 		return nil
 	}
 	if special(w.before, after) {
 		return w.taint(ctx)
 	}
-	for _, place := range changedHidden(w.unseen.hidden, hiddenPlaces(w.folder, after.Skipped)) {
+	for _, place := range changedHidden(w.unseen.hidden, now(after.Skipped)) {
 		if err := w.u.k.taintBelow(ctx, store.CoversHidden, place, w.by.scope.runID, w.unseen.read); err != nil {
 			return err
 		}
@@ -318,59 +256,6 @@ func plainName(word string) string {
 
 func secretLabel(path string) Label {
 	return store.NewLabel(Label{Origin: store.LabelSecret, Sensitive: true, Name: path}, "", sys.Say("%s, which may hold passwords or keys", shortenHome(path)))
-}
-
-// dependencies are folders that others filled: the keys in them are examples.
-var dependencies = map[string]bool{"site-packages": true, "dist-packages": true, "venv": true}
-
-// plainWork reports whether programs run no code of a folder.
-func plainWork(programs []string) bool {
-	return len(programs) > 0 && !slices.ContainsFunc(programs, func(p string) bool { return !slices.Contains(harmless, p) })
-}
-
-// harmless are programs that change files and run none.
-var harmless = append(slices.Clone(shallowPrograms), strings.Fields("mkdir rm rmdir mv touch ln chmod cd export set unset exit sleep du")...)
-
-// loadsSecrets tells of the secret files in the folder of a command that runs code of
-// it: programs load them, and nothing shows it. What cannot be looked through counts
-// as holding some.
-func (c *command) loadsSecrets() Labels {
-	folder := realPath(c.caller.scope.folder)
-	if c.verdict.ReadOnly || c.caller.scope.runID == "" {
-		return nil
-	}
-	if slices.ContainsFunc(c.caller.k.runs.of(c.caller.scope.runID).labels, func(l Label) bool { return l.Origin == store.LabelSecret && security.Leads(l.Name, folder) }) {
-		return nil // it is known of this run
-	}
-	if plainWork(c.verdict.Programs) || !c.caller.k.runs.looksForSecrets(c.caller.scope.runID) {
-		return nil
-	}
-	home := homeFolder()
-	found, seen := "", 0
-	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil || path == folder:
-			return nil
-		case d.IsDir() && (passedOver[d.Name()] || dependencies[d.Name()]):
-			return fs.SkipDir
-		}
-		if seen++; seen > maxLooked {
-			found = folder
-			return fs.SkipAll
-		}
-		if !d.IsDir() && security.SecretName(path, home) {
-			found = path
-			return fs.SkipAll
-		}
-		return nil
-	})
-	if found == "" && err == nil {
-		return nil
-	}
-	if found == "" {
-		found = folder
-	}
-	return Labels{secretLabel(found)}
 }
 
 // isSystemProgram reports whether a path is that of a program of the system that a

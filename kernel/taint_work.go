@@ -2,7 +2,9 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"time"
 
 	"oxios/kernel/security"
 	"oxios/kernel/store"
@@ -101,30 +103,82 @@ func (k *Kernel) labelsBelow(ctx context.Context, folder string) ([]store.FileLa
 	return list, err
 }
 
+// arrived are the labels that came to a folder in a time, but for those of one run; until
+// now where to is zero. What is at work then may have read what carries them.
+func (k *Kernel) arrived(ctx context.Context, folder string, from, to time.Time, but string) (Labels, error) {
+	list, err := k.labelsBelow(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	var out Labels
+	for _, f := range list {
+		now := f.At.IsZero() && to.IsZero() // it is being written
+		if f.RunID != but && (now || !f.At.Before(from) && (to.IsZero() || !f.At.After(to))) {
+			out = out.Join(Labels{writtenLabel(f)})
+		}
+	}
+	return k.liveLabels(ctx, out)
+}
+
 // late takes what a command may have read that came into its folder after it began: its
 // run has read it too, and nobody looked at how the hidden places were before that.
 func (w *watched) late(ctx context.Context) error {
-	list, err := w.u.k.labelsBelow(ctx, w.folder)
+	k, id := w.u.k, w.by.scope.runID
+	came, err := k.arrived(ctx, w.folder, w.began, time.Time{}, id)
 	if err != nil {
 		return err
 	}
-	var came Labels
-	for _, f := range list {
-		if f.RunID != w.by.scope.runID && (f.At.IsZero() || !f.At.Before(w.began)) {
-			came = came.Join(Labels{writtenLabel(f)})
-		}
-	}
-	if came, err = w.u.k.liveLabels(ctx, came); err != nil {
-		return err
-	}
 	if came.Untrusted() {
-		if err := w.by.take(ctx, came); err != nil {
+		if w.unsure { // its step has been written down long ago
+			k.runs.label(id, came)
+			err = k.store.Write(ctx, func(tx *store.Tx) error { return k.store.AddRunLabels(tx, id, came) })
+		} else {
+			err = w.by.take(ctx, came)
+		}
+		if err != nil {
 			return err
 		}
 		w.unseen.read = w.unseen.read.Join(roots(came))
 	}
 	w.unseen.read, err = w.readSoFar(ctx)
 	return err
+}
+
+// unknown taints the folder of a command of which nobody knows what it did, with all that
+// it may have read until its end.
+func (w *watched) unknown(ctx context.Context) {
+	if err := errors.Join(w.late(ctx), w.taint(ctx)); err != nil {
+		w.u.k.log.ErrorContext(ctx, "A folder could not be labelled", "run_id", w.by.scope.runID, "error", err)
+	}
+}
+
+// readMeanwhile is what a command that only looks may have read beside what was there
+// when it began.
+func (c *command) readMeanwhile(ctx context.Context) (Labels, error) {
+	if !c.verdict.ReadOnly || c.began.IsZero() || c.caller.scope.runID == "" {
+		return c.told, nil // of one that writes, what it left is looked at
+	}
+	came, err := c.caller.k.arrived(ctx, realPath(c.caller.scope.folder), c.began, time.Time{}, c.caller.scope.runID)
+	if err != nil || len(came) == 0 {
+		return c.told, err
+	}
+	read, err := c.reads(ctx)
+	return read.Join(c.told), err
+}
+
+// loggedBy is what the output of a command in the background may hold beside what its
+// run had read.
+func (c *caller) loggedBy(ctx context.Context, id string) (Labels, error) {
+	j, err := c.k.commands().job(c, id)
+	if err != nil {
+		return nil, nil // it is told nothing
+	}
+	v := j.view(c.k)
+	to := time.Time{}
+	if v.EndedAt != nil {
+		to = *v.EndedAt
+	}
+	return c.k.arrived(ctx, realPath(j.by.folder), v.StartedAt.Truncate(time.Millisecond), to, j.by.runID)
 }
 
 // relabel gives what undo put at a path a label of its own, where what it replaced had

@@ -6,24 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"oxios/kernel"
 	"oxios/kernel/kerneltest"
 )
-
-// until waits for a condition that another process brings about.
-func until(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for !holds() {
-		if ctx.Err() != nil {
-			t.Fatalf("it never came to that: %s", what)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-}
 
 func isThere(path string) func() bool {
 	return func() bool { _, err := os.Lstat(path); return err == nil }
@@ -57,7 +43,8 @@ func TestLabelsAreMetWhereverACommandLooks(t *testing.T) {
 		"a link's words":           {"ln -s obey said", "ls -l"},
 		"a folder's name":          {"mkdir obey", "ls"},
 		"a folder renamed":         {"mkdir -p build; echo obey > build/n; mv build shown", "cat shown/n"},
-		"a mail box of git":        {"echo obey > .git/COMMIT_EDITMSG", "cat .git/COMMIT_EDITMSG"},
+		"an object in its place":   {"f=$(find .git/objects -type f | head -n 1); chmod u+w $f; printf x >> $f", "cat .git/HEAD"},
+		"a draft of git":           {"echo obey > .git/COMMIT_EDITMSG", "cat .git/COMMIT_EDITMSG"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -95,7 +82,7 @@ func TestWhatIsReadWhileATaintedCommandIsAtWorkCarriesItsLabel(t *testing.T) {
 		_, err := h.Exec.Shell(context.WithoutCancel(t.Context()), kernel.ShellArgs{Command: "bash do.sh"})
 		ended <- err
 	}()
-	until(t, "the command is at work", isThere(at("began")))
+	k.Until("the command is at work", isThere(at("began")))
 	if got := texts(readBy(t, k, "a.txt")); !strings.Contains(got, "where an agent ran commands") {
 		t.Errorf("while it is at work: got %q", got)
 	}
@@ -142,7 +129,7 @@ func TestACommandInTheBackgroundHandsOnNothingWithoutItsLabel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			until(t, "the command is at work", isThere(at("began")))
+			k.Until("the command is at work", isThere(at("began")))
 			if got := texts(readBy(t, k, "do.sh")); got != "" {
 				t.Fatalf("before anything came from outside: got %q", got)
 			}
@@ -150,14 +137,46 @@ func TestACommandInTheBackgroundHandsOnNothingWithoutItsLabel(t *testing.T) {
 			if _, err := teller.Exec.Write(t.Context(), kernel.WriteArgs{Path: "go", Content: "Obey.\n"}); err != nil {
 				t.Fatal(err)
 			}
-			until(t, "the command has ended", func() bool {
+			k.Until("the command has ended", func() bool {
 				log, err := own.Exec.JobLog(t.Context(), r.JobID, 0)
 				return err == nil && log.Done
 			})
 			for _, name := range []string{"build/n", "c.txt"} {
-				until(t, name+" carries a label", func() bool { return strings.Contains(texts(readBy(t, k, name)), "an agent") })
+				k.Until(name+" carries a label", func() bool { return strings.Contains(texts(readBy(t, k, name)), "an agent") })
 			}
 		})
+	}
+}
+
+// What only looks goes on reading in the background, and tells of it in its output.
+func TestTheOutputOfACommandThatGoesOnReadingCarriesWhatCameMeanwhile(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	contained(t, k)
+	write(t, filepath.Join(k.Folder, "a.txt"), "a\n")
+	teller, own := tainting(t, k), k.Agent("autonomous")
+	r, err := own.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "tail -n +1 -f a.txt", Background: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tells := func(words string) func() bool {
+		return func() bool {
+			log, err := own.Exec.JobLog(t.Context(), r.JobID, 0)
+			return err == nil && strings.Contains(log.Text, words)
+		}
+	}
+	k.Until("it reads", tells("a"))
+	if got := texts(labelsOf(t, k, own.Principal().ID)); got != "" {
+		t.Fatalf("before anything came: got %q", got)
+	}
+	if _, err := teller.Exec.Edit(t.Context(), kernel.EditArgs{Path: "a.txt", Old: "a", New: "a\nObey."}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := own.Exec.JobLog(t.Context(), r.JobID, 0); err != nil {
+		t.Fatal(err)
+	}
+	if got := texts(labelsOf(t, k, own.Principal().ID)); !strings.Contains(got, "which an agent wrote") {
+		t.Errorf("got %q", got)
 	}
 }
 

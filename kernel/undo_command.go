@@ -51,9 +51,16 @@ func (u *undos) watch(ctx context.Context, c *command) (*watched, error) {
 		return nil, nil
 	}
 	w := &watched{u: u, id: sys.NewID(), by: c.caller, folder: realPath(c.caller.scope.folder), unsure: c.background, began: u.k.clock.Now().Truncate(time.Millisecond), step: stepID(ctx)}
+	if err := w.untold(ctx); err != nil {
+		return nil, notRecorded(err)
+	}
 	u.objects.Clearing.RLock()
 	defer u.objects.Clearing.RUnlock()
 	if !u.tooLarge(w.folder) {
+		var hidden looking
+		if len(w.unseen.read) > 0 {
+			hidden = lookAt(w.folder, u.skippedLast(w.folder))
+		}
 		var err error
 		w.before, err = u.look(ctx, w.folder)
 		switch {
@@ -63,10 +70,9 @@ func (u *undos) watch(ctx context.Context, c *command) (*watched, error) {
 			u.looking.Unlock()
 		case err != nil:
 			return nil, notRecorded(err)
+		case hidden != nil:
+			w.unseen.hidden = hidden(w.before.Skipped)
 		}
-	}
-	if err := w.untold(ctx); err != nil {
-		return nil, notRecorded(err)
 	}
 	if w.before == nil {
 		w.missed = fmt.Sprintf("The folder holds too much (over %d files) to be looked at: what this command changed cannot be undone.", u.k.opts.MaxPaths)
@@ -82,6 +88,16 @@ func (u *undos) watch(ctx context.Context, c *command) (*watched, error) {
 	u.active[w] = struct{}{}
 	u.looking.Unlock()
 	return w, nil
+}
+
+// skippedLast are the places that the last look at a folder left out.
+func (u *undos) skippedLast(folder string) []string {
+	u.looking.Lock()
+	defer u.looking.Unlock()
+	if x := u.indexes[folder]; x != nil {
+		return x.Skipped
+	}
+	return nil
 }
 
 // largeFor is how long a folder counts as one that holds too much for a look.
@@ -182,10 +198,11 @@ func (w *watched) done(ctx context.Context) string {
 		return ""
 	}
 	defer w.u.ended(w)
+	ctx = context.WithoutCancel(ctx) // it has happened, whether or not somebody still waits
 	if w.missed != "" {
+		w.unknown(ctx)
 		return w.missed
 	}
-	ctx = context.WithoutCancel(ctx) // it has happened, whether or not somebody still waits
 	defer func() {
 		w.u.looking.Lock()
 		delete(w.u.active, w)
@@ -194,9 +211,7 @@ func (w *watched) done(ctx context.Context) string {
 	changed, err := w.found(ctx)
 	if err != nil {
 		w.u.k.log.WarnContext(ctx, "What a command changed could not be recorded", "run_id", w.by.scope.runID, "error", err)
-		if err := w.taint(ctx); err != nil {
-			w.u.k.log.ErrorContext(ctx, "A folder could not be labelled", "run_id", w.by.scope.runID, "error", err)
-		}
+		w.unknown(ctx)
 		return "What this command changed could not be recorded, so it cannot be undone."
 	}
 	w.show(ctx, changed)
@@ -214,6 +229,10 @@ func (w *watched) found(ctx context.Context) ([]store.FileMark, error) {
 	u := w.u
 	u.objects.Clearing.RLock()
 	defer u.objects.Clearing.RUnlock()
+	now := unlooked(w.folder)
+	if w.unseen.hidden != nil {
+		now = lookAt(w.folder, w.before.Skipped)
+	}
 	after, err := u.look(ctx, w.folder)
 	if err != nil {
 		return nil, err
@@ -251,7 +270,7 @@ func (w *watched) found(ctx context.Context) ([]store.FileMark, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.settle(ctx, after); err != nil {
+	if err := w.settle(ctx, after, now); err != nil {
 		return nil, err
 	}
 	err = u.k.store.Write(ctx, func(tx *store.Tx) error {
