@@ -293,6 +293,9 @@ func (k *Kernel) gitNames(folder, file string) bool {
 		if info, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 			seen.Repos = append(seen.Repos, sandbox.Repo{Path: filepath.Join(dir, ".git"), Leads: !info.IsDir()})
 		}
+		if dir == real { // it may be the root of the disk
+			break
+		}
 	}
 	g.repositories(seen)
 	return g.out.named[file] != 0 || g.out.hookDirs[filepath.Dir(file)]
