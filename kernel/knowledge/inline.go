@@ -51,12 +51,82 @@ func (s *scanner) inline(at, to, number int) {
 					i += n
 				}
 			}
+		case '$':
+			if end := s.formula(i, at, to); end > 0 {
+				i = end - 1
+			}
 		case '<':
-			if end := strings.IndexByte(s.text[i:to], '>'); end > 0 && strings.Contains(s.text[i:i+end], "://") {
-				i += end
+			if end := s.element(i, to); end > 0 {
+				i = end - 1
 			}
 		}
 	}
+}
+
+// formula returns where the formula ends that begins at i, 0 where none does.
+// Inside there are no links and tags: A = [[1,2],[3,4]].
+func (s *scanner) formula(i, lineStart, to int) int {
+	if i+1 < to && s.text[i+1] == '$' {
+		limit := to
+		if strings.TrimSpace(s.text[lineStart:i]) == "" { // a block of its own
+			limit = len(s.text)
+		}
+		if s.noFormula && limit > to {
+			return i + 2
+		}
+		end := strings.Index(s.text[i+2:limit], "$$")
+		if end < 0 {
+			s.noFormula = s.noFormula || limit > to
+			return i + 2
+		}
+		return s.over(i, i+2+end+2)
+	}
+	if i+1 >= to || isSpace(s.text[i+1]) {
+		return 0
+	}
+	for j := i + 1; j < to; j++ {
+		switch {
+		case s.text[j] == '\\':
+			j++
+		case s.text[j] == '$' && !isSpace(s.text[j-1]) && (j+1 >= to || s.text[j+1] < '0' || s.text[j+1] > '9'): // else it is money
+			return s.over(i, j+1)
+		}
+	}
+	return 0
+}
+
+// element returns where the address in < >, the tag or the comment of HTML ends
+// that begins at i, 0 where none does.
+func (s *scanner) element(i, to int) int {
+	if strings.HasPrefix(s.text[i:to], "<!--") {
+		if s.noComment {
+			return 0
+		}
+		end := strings.Index(s.text[i+4:], "-->")
+		if end < 0 {
+			s.noComment = true
+			return 0
+		}
+		return s.over(i, i+4+end+3)
+	}
+	end := strings.IndexByte(s.text[i:to], '>')
+	if end <= 0 {
+		return 0
+	}
+	inside := strings.TrimPrefix(s.text[i+1:i+end], "/")
+	name := strings.TrimLeft(strings.ToLower(inside), "abcdefghijklmnopqrstuvwxyz0123456789-")
+	tag := len(name) < len(inside) && (name == "" || isSpace(name[0]) || name[0] == '/')
+	if tag || strings.Contains(inside, "://") {
+		return i + end + 1
+	}
+	return 0
+}
+
+// over passes what holds no links and tags, over several lines too.
+func (s *scanner) over(from, to int) int {
+	s.skip = max(s.skip, to)
+	s.isCode(from, to)
+	return to
 }
 
 func isSpace(b byte) bool { return b == ' ' || b == '\t' || b == '\n' }
@@ -131,6 +201,7 @@ func tagLength(s string) int {
 		case r >= '0' && r <= '9' || r == '-' || r == '/':
 		case r == '_' || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.Is(unicode.So, r):
 			letter = true
+		case letter && (r == 0x200D || 0x1F3FB <= r && r <= 0x1F3FF || 0xE0020 <= r && r <= 0xE007F): // joins emoji, colours their skin, ends a flag
 		default:
 			if !letter {
 				return 0

@@ -127,3 +127,33 @@ func FuzzScan(f *testing.F) {
 		factsOf("n.md", s)
 	})
 }
+
+func TestFormulasAndHTMLHoldNoLinksAndTags(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][2]string{
+		"$$\nA = [[1,2],[3,4]]\n\n#no\n$$\n[[a]] #yes":     {"a", "yes"},
+		"inline $[[x_{1}]]$ and [[a]] $a #b$ #yes":         {"a", "yes"},
+		"costs $5 #yes and [[a]], then $6":                 {"a", "yes"},
+		"$$[[no]]$$ [[a]] #yes":                            {"a", "yes"},
+		"> $$\n> [[no]]\n> $$\n> [[a]] #yes":               {"a", "yes"},
+		"$$ alone [[a]] #yes":                              {"a", "yes"},
+		"one $ [[a]] two $ #yes":                           {"a", "yes"},
+		"\\$[[a]]\\$ #yes":                                 {"a", "yes"},
+		"<span style=\"color: #ff0000\">[[a]]</span> #yes": {"a", "yes"},
+		"<!-- #no\n[[no]]\n--> [[a]] #yes":                 {"a", "yes"},
+		"<!-- open [[a]] #yes":                             {"a", "yes"},
+		"1 < 2 #yes [[a]] 3 > 2":                           {"a", "yes"},
+		"[[a]] #👨\u200d👩\u200d👧":                           {"a", "👨\u200d👩\u200d👧"},
+		"[[a]] #👍🏽":                                        {"a", "👍🏽"},
+		"[[a]] #❤\ufe0f and":                               {"a", "❤\ufe0f"},
+	} {
+		out := scan(text)
+		var links []string
+		for _, l := range out.links {
+			links = append(links, l.Target)
+		}
+		if got := strings.Join(links, " "); got != want[0] || strings.Join(out.tags, " ") != want[1] {
+			t.Errorf("%q: got links %q and tags %q, want %q", text, links, out.tags, want)
+		}
+	}
+}

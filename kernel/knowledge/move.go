@@ -68,7 +68,11 @@ func (v *Vault) PlanMove(ctx context.Context, from, to string) (Plan, error) {
 		if err := ctx.Err(); err != nil {
 			return Plan{}, err
 		}
-		step, n, note, err := v.rewrite(&m, f)
+		rewrite := v.rewrite
+		if isCanvas(f.path) {
+			rewrite = v.rewriteCanvas
+		}
+		step, n, note, err := rewrite(&m, f)
 		if err != nil {
 			return Plan{}, err
 		}
@@ -159,6 +163,11 @@ func (m *moving) sources() []*file {
 			set[f] = true
 		}
 	}
+	for p, f := range m.ix.files {
+		if isCanvas(p) {
+			set[f] = true
+		}
+	}
 	out := make([]*file, 0, len(set))
 	for f := range set {
 		out = append(out, f)
@@ -192,16 +201,22 @@ func (v *Vault) rewrite(m *moving, f *file) (step Step, links int, note *sys.Wor
 		return Step{}, 0, &w, nil
 	}
 	skipped := len(raw) - len(text) // a BOM
-	whole := string(text)
+	v.mu.RLock()
+	after, links := m.relinked(f.path, string(text))
+	v.mu.RUnlock()
+	return Step{Kind: StepWrite, Path: at, Before: raw, After: slices.Concat(raw[:skipped], []byte(after)), BaseHash: hashOf(raw), Links: links}, links, nil, nil
+}
+
+// relinked returns a markdown text of the file at from with the links that have to
+// change, and how many these are. The index is locked.
+func (m *moving) relinked(from, whole string) (text string, links int) {
 	var out strings.Builder
-	out.Write(raw[:skipped])
 	last := 0
 	found := scan(whole).links
 	slices.SortFunc(found, func(a, b Link) int { return cmp.Compare(a.start, b.start) })
-	v.mu.RLock()
 	for i := range found {
 		l := &found[i]
-		target := m.changes(f.path, l)
+		target := m.changes(from, l)
 		if target == "" || l.start < last {
 			continue
 		}
@@ -210,9 +225,8 @@ func (v *Vault) rewrite(m *moving, f *file) (step Step, links int, note *sys.Wor
 		last = l.end
 		links++
 	}
-	v.mu.RUnlock()
 	out.WriteString(whole[last:])
-	return Step{Kind: StepWrite, Path: at, Before: raw, After: []byte(out.String()), BaseHash: hashOf(raw), Links: links}, links, nil, nil
+	return out.String(), links
 }
 
 // changes returns what a link in the note at from has to be called afterwards, as

@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"strings"
 	"testing"
 
 	"oxios/kernel/sys"
@@ -139,5 +140,43 @@ func TestMoveRefusesWhatWouldHarm(t *testing.T) {
 	}
 	if onDiskText(t, v, "a/n.md") != "1" || onDiskText(t, v, "b/n.md") != "2" {
 		t.Error("a refused move changed a note")
+	}
+}
+
+func TestRenameReachesCanvases(t *testing.T) {
+	t.Parallel()
+	const before = `{
+	"nodes": [
+		{"id":"1","type":"file","file":"a/Old.md","x":0,"y":0},
+		{"id":"2","type":"file", "file" : "a/Older.md","subpath":"#Old"},
+		{"id":"3","type":"text","text":"see [[Old]] \"so\" & [[Older]]\n"},
+		{"id":"4","type":"group","label":"a/Old.md","background":"a/Old.md"}
+	], "edges": []
+}`
+	const after = `{
+	"nodes": [
+		{"id":"1","type":"file","file":"b/New.md","x":0,"y":0},
+		{"id":"2","type":"file", "file" : "a/Older.md","subpath":"#Old"},
+		{"id":"3","type":"text","text":"see [[New]] \"so\" & [[Older]]\n"},
+		{"id":"4","type":"group","label":"a/Old.md","background":"b/New.md"}
+	], "edges": []
+}`
+	v := setup(t, map[string]string{"a/Old.md": "x", "a/Older.md": "", "board.canvas": before, "broken.canvas": "{", "other.canvas": `{"nodes":[]}`})
+	plan, err := v.PlanMove(t.Context(), "a/Old", "b/New")
+	apply(t, v, plan, err)
+	if got := onDiskText(t, v, "board.canvas"); got != after {
+		t.Errorf("got\n%s\nwant\n%s", got, after)
+	}
+	if len(plan.Notes) != 1 || plan.Notes[0].KO == "" || onDiskText(t, v, "broken.canvas") != "{" {
+		t.Errorf("got notes %+v, want one of the canvas that cannot be read", plan.Notes)
+	}
+	apply(t, v, plan.Undo(), nil)
+	if got := onDiskText(t, v, "board.canvas"); got != before {
+		t.Errorf("after undo: got\n%s", got)
+	}
+	plan, err = v.PlanMove(t.Context(), "a", "c")
+	apply(t, v, plan, err)
+	if got, want := onDiskText(t, v, "board.canvas"), strings.ReplaceAll(strings.ReplaceAll(before, `"a/Old`, `"c/Old`), `"label":"c/`, `"label":"a/`); got != want {
+		t.Errorf("with its folder: got\n%s\nwant\n%s", got, want)
 	}
 }

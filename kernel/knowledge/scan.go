@@ -58,9 +58,11 @@ type scanner struct {
 	list     bool   // inside a list, where an indent is no code
 	blank    bool   // the line before was empty
 	code     bool   // the line before was indented code
-	skip     int    // inline code reaches to here
+	skip     int    // inline code, a formula or a comment reaches to here
 	paraEnd  int    // where the paragraph ends, once it was looked for
 	noCloser map[int]bool
+
+	noFormula, noComment bool // nothing behind here closes one
 
 	record bool     // note where code stands
 	codes  [][2]int // code, from and to

@@ -82,6 +82,7 @@ func koreanKnowledge() [][2]string {
 		{"A plan holds a step of an unknown kind. Nothing was changed.", "계획에 알 수 없는 종류의 단계가 있습니다. 아무것도 바꾸지 않았습니다."},
 		{"%s was changed by somebody else, so your text goes to %s.", "다른 누군가가 %s을(를) 바꾸어서 보낸 글은 %s에 씁니다."},
 		{"%d places link to it, and will lead nowhere.", "%d곳에서 이것을 연결하고 있으며, 그 링크는 갈 곳이 없어집니다."},
+		{"Names in %s stay as they are: it cannot be read as a canvas.", "%s의 파일 이름은 그대로 둡니다: 캔버스로 읽을 수 없습니다."},
 		{"The links in %s stay as they are: it is written in %s.", "%s의 링크는 그대로 둡니다: %s(으)로 쓰여 있습니다."},
 		{"The link to %s leads nowhere.", "%s(으)로 가는 링크가 끊어져 있습니다."},
 		{"Several files are called %s; the link leads to %s.", "%s(이)라는 파일이 여러 개입니다. 링크는 %s(으)로 갑니다."},
