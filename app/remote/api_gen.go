@@ -327,7 +327,8 @@ type ExecAPI interface {
 	// path.
 	Find(ctx context.Context, in kernel.FindArgs) (kernel.FindResult, error)
 	// Write writes a whole file, at one moment the old one and at the next the new
-	// one. A file that exists keeps its mode and its encoding.
+	// one. A file that exists keeps its mode, its encoding and its line ends, unless
+	// the content has CRLF itself.
 	Write(ctx context.Context, in kernel.WriteArgs) (kernel.FileEffect, error)
 	// Edit replaces text in a file. It keeps encoding, mode and line endings. When
 	// the text is not there, or there more than once, nothing is changed.

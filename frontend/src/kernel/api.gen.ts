@@ -4483,7 +4483,8 @@ export interface ExecAPI {
   find(in_: FindArgs): Promise<FindResult>;
   /**
    * Write writes a whole file, at one moment the old one and at the next the new
-   * one. A file that exists keeps its mode and its encoding.
+   * one. A file that exists keeps its mode, its encoding and its line ends, unless
+   * the content has CRLF itself.
    */
   write(in_: WriteArgs): Promise<FileEffect>;
   /**
