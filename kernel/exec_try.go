@@ -271,9 +271,9 @@ func (t *tries) on(ctx context.Context, ap security.Approval, c *command) (*stor
 	if err != nil {
 		return nil, err
 	}
-	result := one.result(res, spec)
+	result := keptResult{ExecResult: one.result(res, spec)}
 	if movedFolder(res) {
-		result.Note = sys.Say("On a copy, a folder that was there before cannot be moved or renamed, and this program did not get along with that. It can be approved without the copy.").EN
+		result.note(sys.Say("On a copy, a folder that was there before cannot be moved or renamed, and this program did not get along with that. It can be approved without the copy."))
 	}
 	objects := t.k.undos.objects
 	objects.Clearing.RLock()
@@ -287,7 +287,7 @@ func (t *tries) on(ctx context.Context, ap security.Approval, c *command) (*stor
 		for _, n := range aside {
 			p.say(&p.said, n)
 		}
-		result.Note = sys.Say("Left out, because git would run it: %s.", p.names(p.said)).EN
+		result.note(sys.Say("Left out, because git would run it: %s.", p.names(p.said)))
 	}
 	if kept.Result, err = json.Marshal(result); err != nil {
 		return nil, err
@@ -308,13 +308,22 @@ func (t *tries) on(ctx context.Context, ap security.Approval, c *command) (*stor
 	return kept, err
 }
 
+// keptResult is how a try ended, as the database keeps it.
+type keptResult struct {
+	ExecResult
+	NoteKO string `json:"note_ko,omitempty"`
+}
+
+func (r *keptResult) note(said sys.Words) { r.Note, r.NoteKO = said.EN, said.KO }
+
 // view shows a try as the folder is now.
 func (t *tries) view(ctx context.Context, run Run, kept *store.Try) (Try, error) {
 	v := Try{ApprovalID: kept.ApprovalID, Files: []UndoFile{}, Hash: kept.Hash, At: kept.At}
-	if err := json.Unmarshal(kept.Result, &v.Result); err != nil {
+	var result keptResult
+	if err := json.Unmarshal(kept.Result, &result); err != nil {
 		return v, err
 	}
-	v.NoteKO = sys.Korean(v.Result.Note)
+	v.Result, v.NoteKO = result.ExecResult, result.NoteKO
 	folder := realPath(run.Folder)
 	root, err := security.OpenRoot(folder)
 	if err != nil {

@@ -178,7 +178,7 @@ func TestCP949FileIsReadEditedAndWrittenBackAsSuch(t *testing.T) {
 	if want := encode("제목: 보고서\r\n내용: 있음\r\n"); read(t, path) != want {
 		t.Error("the file was changed")
 	}
-	if _, err = h.Exec.Write(t.Context(), kernel.WriteArgs{Path: "보고서.txt", Content: "새 내용\n"}); err != nil || read(t, path) != encode("새 내용\n") {
+	if _, err = h.Exec.Write(t.Context(), kernel.WriteArgs{Path: "보고서.txt", Content: "새 내용\n"}); err != nil || read(t, path) != encode("새 내용\r\n") { // it keeps its line ends
 		t.Errorf("got % x, %v", read(t, path), err)
 	}
 	changes, err := k.Person().Agents.Changes(t.Context(), h.Principal().ID)
