@@ -54,6 +54,7 @@ func (k *Kernel) keepAnswer(ctx context.Context, u unread, x memory.Extraction, 
 
 // keepFound keeps the facts that stand in the person's own words, and the summary.
 func (k *Kernel) keepFound(tx *store.Tx, u unread, a memory.Answer, labels Labels, out *MemoryExtracted) error {
+	out.Left += a.Unsound
 	carried := slices.DeleteFunc(slices.Clone(labels), func(l Label) bool { return l.Origin == store.LabelMemory })
 	for _, f := range a.Facts {
 		said, ok := u.ask.Stands(f.Said)

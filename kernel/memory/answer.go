@@ -1,11 +1,12 @@
 package memory
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -18,6 +19,8 @@ import (
 type Answer struct {
 	Summary string         `json:"summary"`
 	Facts   []AnsweredFact `json:"facts"`
+
+	Unsound int `json:"-"` // facts that were left out, because nobody can tell what they say
 }
 
 // AnsweredFact is one thing that a model found worth remembering.
@@ -33,61 +36,161 @@ type AnsweredFact struct {
 // a few messages copies them.
 const maxFacts = 20
 
-// ParseAnswer reads an answer strictly. One that has words around its object, a
-// comma too many or a field of its own is read once more without them. knows is
-// how many known facts were given.
+// ParseAnswer keeps what is sound of an answer: small models think aloud before
+// their object, write words around it, forget a field, or end in the middle of
+// it. An answer of which nothing is sound is an error. knows is how many known
+// facts were given.
 func ParseAnswer(text string, knows int) (Answer, error) {
-	a, err := decode([]byte(strings.TrimSpace(text)), true)
-	if err != nil {
-		repaired, ok := repair(text)
-		if !ok {
-			return Answer{}, errors.New("the answer has no JSON object")
-		}
-		if a, err = decode(repaired, false); err != nil {
-			return Answer{}, err
-		}
+	parts, ok := answered(text)
+	if !ok {
+		return Answer{}, errors.New("the answer has no JSON object that was asked for")
 	}
-	if len(a.Facts) > maxFacts {
-		return Answer{}, fmt.Errorf("the answer has %d facts; %d is the most", len(a.Facts), maxFacts)
+	if len(parts.Facts) > maxFacts {
+		return Answer{}, fmt.Errorf("the answer has %d facts; %d is the most", len(parts.Facts), maxFacts)
 	}
-	for i, f := range a.Facts {
-		switch {
-		case f.Type != KindFact && f.Type != KindEpisode:
-			return Answer{}, fmt.Errorf("fact %d has the type %q", i+1, sys.Shorten(f.Type, 40))
-		case strings.TrimSpace(f.Text) == "":
-			return Answer{}, fmt.Errorf("fact %d has no text", i+1)
-		case f.Replaces < 0 || f.Replaces > knows:
-			return Answer{}, fmt.Errorf("fact %d replaces the known fact %d of %d", i+1, f.Replaces, knows)
+	a := Answer{Summary: textOf(parts.Summary)}
+	var bad error
+	for i, raw := range parts.Facts {
+		f, err := factOf(raw, knows)
+		if err != nil {
+			a.Unsound++
+			if bad == nil {
+				bad = fmt.Errorf("fact %d %w", i+1, err)
+			}
+			continue
 		}
+		a.Facts = append(a.Facts, f)
+	}
+	if len(a.Facts) == 0 && strings.TrimSpace(a.Summary) == "" && bad != nil {
+		return Answer{}, bad
 	}
 	return a, nil
 }
 
-func decode(raw []byte, strict bool) (a Answer, err error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if strict {
-		d.DisallowUnknownFields()
+// answerParts is an answer whose parts nobody has looked at.
+type answerParts struct {
+	Summary json.RawMessage   `json:"summary"`
+	Facts   []json.RawMessage `json:"facts"`
+}
+
+var thoughts = sys.Pattern(`(?s)<(think|thinking)>.*?</(think|thinking)>`)
+
+// answered finds the object in what a model wrote: the last one that has a
+// summary or facts, since what it thinks about comes before what it answers.
+func answered(text string) (parts answerParts, ok bool) {
+	text = thoughts().ReplaceAllString(text, " ")
+	text = trailingComma().ReplaceAllString(text, "$1")
+	for _, candidate := range []string{text, closed(text)} {
+		for at := 0; at < len(candidate); {
+			from := strings.IndexByte(candidate[at:], '{')
+			if from < 0 {
+				break
+			}
+			at += from
+			var fields map[string]json.RawMessage
+			d := json.NewDecoder(strings.NewReader(candidate[at:]))
+			if d.Decode(&fields) != nil {
+				at++
+				continue
+			}
+			if one, found := partsOf(fields); found {
+				parts, ok = one, true
+			}
+			at += int(d.InputOffset())
+		}
+		if ok {
+			return parts, true
+		}
 	}
-	if err := d.Decode(&a); err != nil {
-		return Answer{}, fmt.Errorf("the answer is not the JSON that was asked for: %w", err)
+	return answerParts{}, false
+}
+
+// closed ends an answer that was cut off behind its last whole fact.
+func closed(text string) string {
+	if to := strings.LastIndexByte(text, '}'); to >= 0 {
+		return text[:to+1] + "]}"
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return Answer{}, errors.New("the answer goes on behind its JSON")
+	return text
+}
+
+func partsOf(fields map[string]json.RawMessage) (p answerParts, ok bool) {
+	for name, raw := range fields {
+		switch strings.ToLower(name) {
+		case "summary":
+			p.Summary, ok = raw, true
+		case "facts":
+			ok = true
+			if json.Unmarshal(raw, &p.Facts) == nil {
+				continue
+			}
+			var one map[string]json.RawMessage
+			if json.Unmarshal(raw, &one) == nil { // a single fact without its list
+				p.Facts = []json.RawMessage{raw}
+			}
+		}
 	}
-	return a, nil
+	return p, ok
+}
+
+// factOf reads one fact. One without a type is a fact.
+func factOf(raw json.RawMessage, knows int) (f AnsweredFact, err error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return f, errors.New("is no object")
+	}
+	kind := KindFact
+	for name, raw := range fields {
+		switch strings.ToLower(name) {
+		case "key":
+			f.Key = textOf(raw)
+		case "text":
+			f.Text = textOf(raw)
+		case "said":
+			f.Said = textOf(raw)
+		case "type":
+			kind = cmp.Or(strings.ToLower(strings.TrimSpace(textOf(raw))), KindFact)
+		case "replaces":
+			if f.Replaces, err = numberOf(raw); err != nil {
+				return f, err
+			}
+		}
+	}
+	f.Type = kind
+	switch {
+	case f.Type != KindFact && f.Type != KindEpisode:
+		return f, fmt.Errorf("has the type %q", sys.Shorten(f.Type, 40))
+	case strings.TrimSpace(f.Text) == "":
+		return f, errors.New("has no text")
+	case f.Replaces < 0 || f.Replaces > knows:
+		return f, fmt.Errorf("replaces the known fact %d of %d", f.Replaces, knows)
+	}
+	return f, nil
+}
+
+// textOf is a value as text, "" for what is none.
+func textOf(raw json.RawMessage) (s string) {
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// numberOf reads a whole number, also one that is written as text or with a
+// decimal point. Nothing is 0.
+func numberOf(raw json.RawMessage) (int, error) {
+	text := strings.Trim(strings.TrimSpace(string(raw)), `"[] `)
+	switch strings.ToLower(text) {
+	case "", "null", "none", "false":
+		return 0, nil
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || n != math.Trunc(n) || math.Abs(n) > 1e6 {
+		return 0, fmt.Errorf("replaces %q", sys.Shorten(text, 40))
+	}
+	return int(n), nil
 }
 
 var trailingComma = sys.Pattern(`,(\s*[}\]])`)
-
-// repair returns the outermost object in a text, without the commas that JSON
-// does not know.
-func repair(text string) ([]byte, bool) {
-	from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
-	if from < 0 || to < from {
-		return nil, false
-	}
-	return trailingComma().ReplaceAll([]byte(text[from:to+1]), []byte("$1")), true
-}
 
 // Said is one message of a conversation as a model looks through it.
 type Said struct {

@@ -163,7 +163,7 @@ func TestForgottenMemoryIsInNoReport(t *testing.T) {
 	}
 }
 
-func TestAnswerIsReadStrictlyAndRepairedOnce(t *testing.T) {
+func TestAnswerOfWhichNothingIsSoundIsAnError(t *testing.T) {
 	t.Parallel()
 	for text, ok := range map[string]bool{
 		`{"summary": "s", "facts": []}`:                             true,
@@ -177,6 +177,33 @@ func TestAnswerIsReadStrictlyAndRepairedOnce(t *testing.T) {
 	} {
 		if _, err := memory.ParseAnswer(text, 2); (err == nil) != ok {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestWhatIsSoundOfAnAnswerIsKept(t *testing.T) {
+	t.Parallel()
+	const dog = `{"text": "The dog is Mochi.", "key": "dog", "type": "fact", "said": "my dog is Mochi", "replaces": 0}`
+	for name, text := range map[string]string{
+		"braces in thoughts":        "<think>{what} {\"facts\": []}</think>\n{\"summary\": \"s\", \"facts\": [" + dog + "]}",
+		"thoughts without an end":   "Let me see {what} is there.\n</think>\n{\"facts\": [" + dog + "]}",
+		"an empty fact beside it":   `{"facts": [` + dog + `, {"text": "", "type": "fact"}]}`,
+		"a fact that is none":       `{"facts": ["Mochi", 7, null, ` + dog + `]}`,
+		"a capital":                 `{"facts": [{"text": "The dog is Mochi.", "type": "Fact", "said": "my dog is Mochi"}]}`,
+		"no type":                   `{"facts": [{"text": "The dog is Mochi.", "said": "my dog is Mochi"}]}`,
+		"a number as text":          `{"facts": [{"text": "The dog is Mochi.", "type": "fact", "said": "my dog is Mochi", "replaces": "0"}]}`,
+		"a number with a point":     `{"facts": [{"text": "The dog is Mochi.", "type": "fact", "said": "my dog is Mochi", "replaces": 0.0}]}`,
+		"nothing replaced":          `{"facts": [{"text": "The dog is Mochi.", "type": "fact", "said": "my dog is Mochi", "replaces": null}]}`,
+		"one replaces too many":     `{"facts": [` + dog + `, {"text": "x", "type": "fact", "replaces": 9}]}`,
+		"a summary that is no text": `{"summary": ["s"], "facts": [` + dog + `]}`,
+		"a fact without its list":   `{"summary": "s", "facts": ` + dog + `}`,
+		"words and a fence":         "Here it is:\n```json\n{\"facts\": [" + dog + ",],}\n```\nThat is {all}.",
+		"the example before it":     `{"summary": "...", "facts": []} {"summary": "s", "facts": [` + dog + `]}`,
+		"cut off in the next one":   `{"summary": "s", "facts": [` + dog + `, {"text": "The cat is`,
+	} {
+		a, err := memory.ParseAnswer(text, 2)
+		if err != nil || len(a.Facts) != 1 || a.Facts[0].Text != "The dog is Mochi." || a.Facts[0].Type != memory.KindFact || a.Facts[0].Said != "my dog is Mochi" {
+			t.Errorf("%s: got %+v, %v, want the fact that is sound", name, a, err)
 		}
 	}
 }
