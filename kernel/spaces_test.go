@@ -397,3 +397,30 @@ func TestCommandsInTheOwnFolderOfASpaceReachNothingElseOfTheHome(t *testing.T) {
 		}
 	}
 }
+
+func TestPromptOfASpaceCarriesItsOwnMemoriesAndNoOthers(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	a, b := space(t, k, kernel.SpaceInput{Name: "A1"}), space(t, k, kernel.SpaceInput{Name: "B1"})
+	none := ""
+	in := map[string]*string{"March": &a.ID, "April": &b.ID, "May": &none}
+	for month, of := range in {
+		remember(t, k, kernel.MemoryInput{Text: "The deadline of the bridge is in " + month, Space: *of})
+	}
+	for month, of := range in {
+		shown, err := k.Person().Agents.Prompt(t.Context(), kernel.Submit{Text: "What is the deadline of the bridge?", Space: of})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := len(requests(t, k.Demo))
+		k.Ask("What is the deadline of the bridge?", func(m *kernel.Submit) { m.Space = of })
+		told := requests(t, k.Demo)[before].text(0)
+		for other := range in {
+			for which, prompt := range map[string]string{"the prompt that is shown": shown.Prompt, "what the model was told": told} {
+				if got := strings.Contains(prompt, "bridge is in "+other); got != (other == month) {
+					t.Errorf("space of %s: %s holds %s: %v", month, which, other, got)
+				}
+			}
+		}
+	}
+}

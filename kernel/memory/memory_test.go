@@ -3,6 +3,7 @@ package memory_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -406,5 +407,22 @@ func TestManyRememberWhileOthersSearch(t *testing.T) {
 	found, err := f.SearchIDs(context.Background(), memory.Search{Text: "printer", K: 1000})
 	if len(found) != 60 || err != nil {
 		t.Errorf("found %d, %v; want all 60", len(found), err)
+	}
+}
+
+func TestImportanceGrowsWithTheLogarithmOfItsUses(t *testing.T) {
+	t.Parallel()
+	f := setup(t)
+	m := f.add(t, memory.New{Text: "The ferry leaves at nine", Importance: 2})
+	for uses, want := range []float64{2, 3.386, 4.197, 4.773} {
+		got, err := f.Get(t.Context(), m.ID)
+		if err != nil || got.Uses != uses || math.Abs(got.Importance-want) > 0.001 {
+			t.Errorf("after %d uses: got %d and %.3f, %v, want %.3f", uses, got.Uses, got.Importance, err, want)
+		}
+		if err := f.store.Write(t.Context(), func(tx *store.Tx) error {
+			return f.Used(tx, fmt.Sprintf("run-%d", uses), []string{m.ID}, time.Now())
+		}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
