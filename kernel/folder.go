@@ -69,6 +69,11 @@ func (k *Kernel) folder(ctx context.Context, path string) (Folder, error) {
 			if err := k.withhold(ctx, &in); err != nil {
 				return f, err
 			}
+			if f.Trust == FolderTrusted && !in.Withheld {
+				if _, err := k.heldByTrusted(ctx, path, &in); err != nil {
+					return f, err
+				}
+			}
 			in.Text = ""
 			f.Instructions = &in
 		}

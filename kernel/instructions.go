@@ -60,12 +60,27 @@ func (k *Kernel) told(ctx context.Context, folder string) (*Instructions, error)
 	if err := k.withhold(ctx, &in); err != nil || in.Withheld {
 		return &in, err
 	}
-	if holder := filepath.Dir(in.Path); holder != folder {
-		if trust, err := k.trust(ctx, holder); err != nil || trust != FolderTrusted {
-			return nil, err
-		}
+	if followed, err := k.heldByTrusted(ctx, folder, &in); err != nil || !followed {
+		return &in, err
 	}
 	return &in, k.keepFollowed(ctx, in)
+}
+
+// heldByTrusted reports whether the person trusts the folder that holds the
+// instructions of a folder that they trust. Where they do not, the text is taken
+// out, and why it is not followed is said.
+func (k *Kernel) heldByTrusted(ctx context.Context, folder string, in *Instructions) (bool, error) {
+	holder := filepath.Dir(in.Path)
+	if holder == folder {
+		return true, nil
+	}
+	trust, err := k.trust(ctx, holder)
+	if err != nil || trust == FolderTrusted {
+		return err == nil, err
+	}
+	why := sys.Say("It is in %s, which you have not said that you trust. `oxios folders trust %s` says it.", shortenHome(holder), shortenHome(holder))
+	in.Text, in.Tokens, in.Problem, in.ProblemKO = "", 0, why.EN, why.KO
+	return false, nil
 }
 
 func (k *Kernel) instructions(folder string) Instructions {
@@ -104,7 +119,11 @@ func (k *Kernel) readInstructions(folder string, in *Instructions) (string, erro
 		return "", err
 	}
 	defer root.Close()
-	f, info, err := root.OpenRegular(in.Name)
+	name := in.Name
+	if real, err := filepath.Rel(realPath(folder), realPath(in.Path)); err == nil && filepath.IsLocal(real) {
+		name = real // an absolute link that stays inside is opened where it leads
+	}
+	f, info, err := root.OpenRegular(name)
 	if err != nil {
 		return "", k.fileError(root, p, err)
 	}

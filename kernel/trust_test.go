@@ -143,8 +143,14 @@ func TestInstructionsOfTheRepositoryCountInItsFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	trust(t, k, deep, kernel.FolderTrusted)
-	if prompt, _ := toldIn(t, k, deep); strings.Contains(prompt, "Of the repository.") {
+	prompt, run := toldIn(t, k, deep)
+	if strings.Contains(prompt, "Of the repository.") {
 		t.Error("only the folder inside is trusted: the agent was told what stands above it")
+	}
+	for which, in := range map[string]*kernel.Instructions{"the run": run.Instructions, "the folder": folderOf(t, k, deep).Instructions} {
+		if in == nil || !strings.Contains(in.Problem, "not said that you trust") || !strings.Contains(in.ProblemKO, "신뢰") || in.Tokens != 0 {
+			t.Errorf("%s: got %+v, want why it is not followed", which, in)
+		}
 	}
 	trust(t, k, repo, kernel.FolderTrusted)
 	for folder, want := range map[string]string{deep: "Of the repository.", own: "Of the part."} {
@@ -225,5 +231,24 @@ func TestOnlyThePersonTrustsAFolder(t *testing.T) {
 	trust(t, k, gone, "")
 	if list, err := k.Person().Security.Folders(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("got %+v, %v; want a folder that is gone to be forgotten", list, err)
+	}
+}
+
+func TestInstructionsBehindALinkInsideTheFolderAreFollowed(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	for name, target := range map[string]func(folder string) string{
+		"an absolute link": func(folder string) string { return filepath.Join(folder, "docs", "A.md") },
+		"a relative link":  func(string) string { return filepath.Join("docs", "A.md") },
+	} {
+		folder := t.TempDir()
+		writeFile(t, filepath.Join(folder, "docs", "A.md"), "Use tabs.")
+		if err := os.Symlink(target(folder), filepath.Join(folder, "AGENTS.md")); err != nil {
+			t.Fatal(err)
+		}
+		trust(t, k, folder, kernel.FolderTrusted)
+		if prompt, run := toldIn(t, k, folder); !strings.Contains(prompt, "Use tabs.") || run.Instructions.Problem != "" {
+			t.Errorf("%s: got %+v, want it followed", name, run.Instructions)
+		}
 	}
 }

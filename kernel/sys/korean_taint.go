@@ -24,6 +24,7 @@ func koreanTaint() [][2]string {
 		{"Starts another agent: %s", "다른 에이전트를 시작합니다: %s"},
 		{"Hands a task to another agent: %s", "다른 에이전트에게 일을 맡깁니다: %s"},
 		{"Begins a task: %s", "작업을 시작합니다: %s"},
+		{"It is in %s, which you have not said that you trust. `oxios folders trust %s` says it.", "신뢰한다고 정하지 않은 %s에 있습니다. 신뢰하려면 `oxios folders trust %s`를 실행하세요."},
 		{"It is not followed until you trust it: %s.", "신뢰하기 전에는 따르지 않습니다: %s."},
 		{"%s has signs there that nobody sees, and that were left out when it was read. Nothing was changed.", "%s의 그 자리에는 보이지 않는 문자가 있고, 읽을 때 빠졌습니다. 아무것도 바꾸지 않았습니다."},
 		{"Replace the lines around them, or write the whole file.", "주변 줄을 바꾸거나 파일 전체를 쓰세요."},
