@@ -41,6 +41,10 @@ type Submit struct {
 	// only where one is an address alone.
 	Pasted []Span `json:"pasted,omitempty"`
 
+	// Terminal is the PATH of the terminal that the message was typed in, and what
+	// belongs to it, as [TerminalEnv] returns it: commands find its programs too.
+	Terminal []string `json:"terminal,omitempty"`
+
 	// Space is where the conversation belongs, by the id of the space; "" is the
 	// default one. Null finds it out for a new conversation, and keeps that of
 	// another. What a new conversation's message leaves out (folder, model, mode,
@@ -112,7 +116,7 @@ type Process struct {
 	WaitingFor string     `json:"waiting_for,omitempty"` // the approval's title, or the limit that is reached
 	WaitingKO  string     `json:"waiting_for_ko,omitempty"`
 	Orphan     bool       `json:"orphan,omitempty"` // its parent ended before it did
-	Paused     bool       `json:"paused,omitempty"` // it begins no new step, whatever its state
+	Paused     bool       `json:"paused,omitempty"` // it begins no new step, whatever its state; it was paused itself, or all are
 }
 
 // RunResult is what came of a run.
@@ -124,7 +128,7 @@ type RunResult struct {
 	Name         string   `json:"name"`
 	State        RunState `json:"state"`
 	Status       string   `json:"status,omitempty"` // how the answer came about: "" as it should, forced by the limit of turns, cut
-	PhaseReached string   `json:"phase_reached"`    // chat, interview, execute, evaluate or evolve
+	PhaseReached string   `json:"phase_reached"`    // chat, interview, seed, execute, evaluate or evolve
 	SeedID       string   `json:"seed_id"`          // of the task that it began; "" for a run that only talked
 	SpaceID      string   `json:"space_id"`         // "" is the default one
 	SpaceTag     string   `json:"space_tag"`        // "[emoji name]"; "" for the default one
@@ -228,6 +232,12 @@ func (k *Kernel) process(ctx context.Context, r Run) (Process, error) {
 		ID: r.ID, PID: r.PID, Name: r.Name, ParentID: r.ParentID, SessionID: r.SessionID, State: r.State, Turns: r.Turns,
 		Cost: r.Cost, Folder: shortenHome(r.Folder), Model: r.Model, Provider: r.Provider, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		Depth: r.Depth, Priority: schedule.Priority(r.Priority).String(), Profile: r.Profile, Role: cmp.Or(r.Role, r.Profile), EndReason: r.EndReason, Error: r.Error, NotMet: r.NotMet, Orphan: r.Orphan, Paused: r.Paused,
+	}
+	if k.runs.gate.is() && !r.State.Ended() { // with all others
+		p.Paused = true
+		if r.State == store.RunQueued || r.State == store.RunRunning {
+			p.State = store.RunPaused
+		}
 	}
 	end := k.clock.Now()
 	if r.EndedAt != nil {

@@ -40,10 +40,11 @@ type Config struct {
 	MaxChildren        int              `toml:"max_children" json:"max_children" default:"32" min:"0" max:"1000" doc:"How many agents one agent may fork."`
 	SplitFrom          int              `toml:"split_from" json:"split_from" default:"3" min:"0" max:"30" doc:"From how many independent criteria on a task is split among agents that work at the same time; 0 never splits."`
 	MaxRunTimeS        int              `toml:"max_run_time_s" json:"max_run_time_s" default:"0" min:"0" max:"604800" doc:"Seconds after which a run is ended; 0 is no limit. Time in which it waits counts."`
-	ExecTimeoutS       int              `toml:"exec_timeout_s" json:"exec_timeout_s" default:"120" min:"1" max:"86400" doc:"Seconds after which a command is ended, unless its call says otherwise."`
+	ExecTimeoutS       int              `toml:"exec_timeout_s" json:"exec_timeout_s" default:"120" min:"1" max:"86400" doc:"Seconds after which a command is ended, unless its call says otherwise. One that prints nothing ends with its run after zombie_timeout_secs."`
 	CacheMB            int              `toml:"cache_mb" json:"cache_mb" default:"5000" min:"100" max:"1048576" doc:"MB that the caches of programs which agents run may take together. Those not used the longest go first."`
 	MaxDiskMB          int              `toml:"max_disk_mb" json:"max_disk_mb" default:"10000" min:"100" max:"1048576" doc:"MB of disk above which a command is ended. So it is where less than 500 MB stay free."`
 	MaxMemoryMB        int              `toml:"max_memory_mb" json:"max_memory_mb" default:"4096" min:"16" max:"1048576" doc:"Memory in MB above which a command is ended."`
+	ZombieTimeoutSecs  int              `toml:"zombie_timeout_secs" json:"zombie_timeout_secs" default:"300" min:"1" max:"604800" doc:"Seconds without progress after which a run is ended. What a model says, the end of a step and the output of a command are progress. Takes effect at the next start."`
 	RequestsPerMinute  int              `toml:"requests_per_minute" json:"requests_per_minute" default:"0" min:"0" max:"100000" doc:"Model calls a minute for each provider; 0 is no limit."`
 	DayUSD             string           `toml:"day_usd" json:"day_usd" limit:"usd" doc:"Money in USD that all agents together may spend in a day; empty for no limit, 0 for nothing."`
 	DayTokens          string           `toml:"day_tokens" json:"day_tokens" limit:"count" doc:"Tokens that all agents together may use in a day; empty for no limit, 0 for nothing."`

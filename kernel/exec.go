@@ -74,7 +74,7 @@ func (a *ExecAPI) Shell(ctx context.Context, in ShellArgs) (ExecResult, error) {
 	if strings.TrimSpace(in.Command) == "" {
 		c.fail(sys.Errorf(sys.CodeInvalid, "The command is empty. Nothing was run."))
 	}
-	c.judge(security.ClassifyCommand(in.Command, c.options(shell)))
+	c.judge(c.ofTheFolder(security.ClassifyCommand(in.Command, c.options(shell)), shell))
 	return guard(ctx, a.caller, c.action("exec.shell"), c.run)
 }
 
@@ -90,7 +90,7 @@ func (a *ExecAPI) Structured(ctx context.Context, in StructuredArgs) (ExecResult
 		c.fail(sys.Errorf(sys.CodeInvalid, "binary is %q, but must be the name or the path of one program. Nothing was run.", cutText(in.Binary, 100)).
 			WithHint("Put its arguments into args, or use command for a line of the shell."))
 	}
-	c.judge(security.ClassifyArgv(c.argv, c.options("")))
+	c.judge(c.ofTheFolder(security.ClassifyArgv(c.argv, c.options("")), "bash"))
 	return guard(ctx, a.caller, c.action("exec.structured"), c.run)
 }
 
@@ -144,7 +144,7 @@ func (c *command) fail(err error) {
 
 // prepare finds the folder and the environment of a command.
 func (c *command) prepare(cwd string) {
-	c.dir, c.env = c.caller.scope.folder, c.caller.k.commandEnv()
+	c.dir, c.env = c.caller.scope.folder, c.caller.k.envFor(c.caller.scope.sessionID, c.caller.scope.folder)
 	if c.timeoutS < 0 || c.timeoutS > 86400 {
 		c.fail(sys.Errorf(sys.CodeInvalid, "timeout_s is %d, but must be from 1 to 86400 seconds. Nothing was run.", c.timeoutS))
 	}
@@ -314,6 +314,9 @@ func (c *command) spec(ctx context.Context) sandbox.Spec {
 		Tag: c.caller.scope.runID, Network: c.verdict.Network && (allowed || networkOpen(ctx)),
 		MaxMemory: int64(cfg.MaxMemoryMB) << 20, MaxProcs: 1024, MaxDisk: int64(cfg.MaxDiskMB) << 20,
 	}
+	if !c.background { // what it prints shows that its run gets on
+		s.OnOutput = func(string, []byte) { sys.Beat(ctx) }
+	}
 	s.Level = c.level(s.Network)
 	switch {
 	case c.timeoutS > 0:
@@ -401,6 +404,8 @@ func (c *command) note(res sandbox.Result, spec sandbox.Spec) string {
 		return fmt.Sprintf("It was ended because, since it began, the disk has lost more than %s, or has less than 500 MB left. What it had written is still there: remove what is not needed before you try again.", sizeText(spec.MaxDisk))
 	case spec.MaxDisk > 0 && (res.Signal == "SIGXFSZ" || res.ExitCode != 0 && fileTooLarge().Match(res.Output)):
 		return fmt.Sprintf("No file may become larger than %s (max_disk_mb).", sizeText(spec.MaxDisk))
+	case res.Level.Contained() && noRepository().Match(res.Output) && c.repositoryOutside() != "":
+		return c.repositoryOutside()
 	case res.ExitCode == 0:
 		return ""
 	case res.WantsPassword:
@@ -439,6 +444,7 @@ func (c *command) missedOutside(output []byte) bool {
 }
 
 var (
+	noRepository = sys.Pattern(`(?i)not a git repository`)
 	ownLoopback  = sys.Pattern(`(?i)(127\.0\.0\.1|localhost|\[?::1)[^\n]{0,80}(refused|couldn't connect)|ECONNREFUSED (127\.|::1)`)
 	missingFile  = sys.Pattern(`(/[^\s'":]+)['"’]?: No such file or directory`)
 	fileTooLarge = sys.Pattern(`(?i)file (size limit exceeded|too large)|EFBIG`)
@@ -463,7 +469,7 @@ func outputText(raw []byte) string {
 		}
 	}
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
-	return security.WithoutControl(text)
+	return security.WithoutControl(asShown(text))
 }
 
 // hostEnv is the environment that the sandbox reads its PATH folders from: that

@@ -1,6 +1,9 @@
 package kernel
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // CollectAttachments does what the kernel does every hour.
 func (k *Kernel) CollectAttachments(ctx context.Context) { k.collectAttachments(ctx) }
@@ -11,3 +14,10 @@ func (k *Kernel) LookForGuards(ctx context.Context, folder string) error {
 	_, err := k.guardedIn(ctx, folder, true)
 	return err
 }
+
+// Look does what the kernel does a few times in a minute: it ends the runs that
+// make no progress.
+func (k *Kernel) Look() { k.runs.scheduler.Look() }
+
+// GuardEvery is how often the guardian looks.
+func (k *Kernel) GuardEvery() time.Duration { return k.opts.Guard }

@@ -95,10 +95,18 @@ func (k *Kernel) checkAgents(n int) error {
 // mostAgents is how many agents a message may be given.
 func (k *Kernel) mostAgents() int { return max(k.config.get().MaxChildren, 1) }
 
-// admit refuses a fork while as many agents work on its task as may. It is
-// asked in the transaction that makes the run: of several at once none is one
-// too many.
+// admit refuses a fork when its parent has forked as many as it may, and while
+// as many agents work on its task as may. It is asked in the transaction that
+// makes the run: of several at once none is one too many.
 func (k *Kernel) admit(tx *store.Tx, run Run) error {
+	forked, err := k.store.CountForks(tx, run.ParentID)
+	if err != nil {
+		return err
+	}
+	if forked >= k.config.get().MaxChildren {
+		return sys.Errorf(sys.CodeRefused, "This agent has forked %d agents already, the most there may be (max_children). Nothing was started.", forked).
+			WithHint("Do the rest of the work yourself.")
+	}
 	if run.Agents == 0 {
 		return nil
 	}
@@ -144,18 +152,9 @@ func (k *Kernel) forkOf(ctx context.Context, c *caller, f Fork) (Run, error) {
 		return Run{}, sys.Errorf(sys.CodeRefused, "Agents fork at most %d deep (max_depth), and this one is at the end. Nothing was started.", cfg.MaxDepth).
 			WithHint("Do the work yourself.")
 	}
-	children, err := k.store.Runs(ctx, store.RunQuery{ParentID: parent.ID, Limit: 500})
-	if err != nil {
-		return Run{}, err
-	}
 	step := ""
 	if s := store.StepFrom(ctx); s != nil {
 		step = s.Step().ID
-		children = slices.DeleteFunc(children, func(r Run) bool { return r.MadeBy == step }) // by this very call, before a crash
-	}
-	if len(children) >= cfg.MaxChildren {
-		return Run{}, sys.Errorf(sys.CodeRefused, "This agent has forked %d agents already, the most there may be (max_children). Nothing was started.", len(children)).
-			WithHint("Do the rest of the work yourself.")
 	}
 	role, err := k.forkRole(parent, f)
 	if err != nil {

@@ -185,6 +185,9 @@ func (c *caller) mustAsk(a action) bool {
 		return true
 	}
 	d := security.Decide(c.scope.mode, a.effect, a.tier, a.readOnly, c.k.isolation())
+	if a.command != nil && a.command.err == nil { // one that will fail does nothing
+		d = security.DecideCommand(c.scope.mode, security.Verdict{Effect: a.effect, Tier: a.tier, ReadOnly: a.readOnly}, c.k.isolation())
+	}
 	return d != security.DecisionFree && d != security.DecisionNotice
 }
 

@@ -204,3 +204,13 @@ func TestGuardianFindsADamagedHistoryAndAChangedSeed(t *testing.T) {
 		t.Errorf("got %q in the record", got)
 	}
 }
+
+func TestGuardianLooksEveryFiveMinutesUnlessTold(t *testing.T) {
+	t.Parallel()
+	if got := open(t).GuardEvery(); got != 5*time.Minute {
+		t.Errorf("got %v, want every five minutes", got)
+	}
+	if got := open(t, kerneltest.With(func(o *kernel.Options) { o.Guard = time.Hour })).GuardEvery(); got != time.Hour {
+		t.Errorf("got %v, want what was told", got)
+	}
+}

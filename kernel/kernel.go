@@ -98,6 +98,7 @@ type Kernel struct {
 	keys       *security.Credentials
 	redact     *security.Redactor
 	sandbox    *sandbox.Runner
+	terminals  sync.Map // of conversations: the PATH of the terminal and what belongs to it
 	engine     *engine
 	runs       *runs
 	runner     *agent.Runner

@@ -88,6 +88,9 @@ func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, e
 	if err != nil {
 		return Submitted{}, err
 	}
+	if from.runID == "" {
+		k.atTerminal(session.ID, m.Terminal)
+	}
 	if live := k.runs.inSession(session.ID); live != "" && !isNew {
 		if m.InsteadOf != "" {
 			return Submitted{}, errAtWork()
@@ -300,6 +303,13 @@ func (k *Kernel) work(ctx context.Context, run Run, steps []store.Step) {
 		late := sys.Errorf(sys.CodeTimeout, "It took longer than the %d seconds that a run may take (max_run_time_s), so it was ended. What was done before is kept.", limit)
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, began.Add(time.Duration(limit)*time.Second).Sub(k.clock.Now()), late)
+		defer cancel()
+	}
+	if role := rulesOf(run); role.MaxExecutionTimeSecs > 0 {
+		late := sys.Errorf(sys.CodeTimeout, "It worked longer than the %d seconds that its role %s allows (max_execution_time_secs), so Oxios stopped it. What was done before is kept.", role.MaxExecutionTimeSecs, role.Name).
+			WithHint("Continue, or give the role more time.")
+		var cancel context.CancelFunc
+		ctx, cancel = atWorkFor(ctx, time.Duration(role.MaxExecutionTimeSecs)*time.Second, late)
 		defer cancel()
 	}
 	spec, err := k.spec(ctx, run, steps)

@@ -77,7 +77,10 @@ type MemoryView struct {
 
 // MemoryForgotten says what forgetting took away, and what remains of it.
 type MemoryForgotten struct {
-	Count  int      `json:"count"`
+	Count     int      `json:"count"`
+	Summaries int      `json:"summaries"` // of the conversations that they came from: a summary may say the same, so it goes with them
+	Still     []Memory `json:"still"`     // other memories that seem to say it too; they stay
+
 	Copies []string `json:"copies"` // copies of the database in the home, made before; they still hold it
 }
 
@@ -334,20 +337,30 @@ func (a *MemoryAPI) Update(ctx context.Context, id string, p MemoryPatch) (Memor
 
 // Forget deletes memories for good, with their history and the notes of where
 // they were used: from the index and from the database, where they are
-// overwritten.
+// overwritten. The summary of the conversation that one came from goes with it.
 func (a *MemoryAPI) Forget(ctx context.Context, ids []string) (MemoryForgotten, error) {
 	return guard(ctx, a.caller, action{call: "memory.forget", resource: "memory", meta: map[string]any{"count": len(ids)}}, func(ctx context.Context) (MemoryForgotten, error) {
-		out := MemoryForgotten{Copies: []string{}}
+		out := MemoryForgotten{Copies: []string{}, Still: []Memory{}}
 		var whole []string
+		var gone []Memory
 		for _, id := range ids {
 			m, err := a.find(ctx, id)
 			if err != nil {
 				return out, err
 			}
-			whole = append(whole, m.ID)
+			whole, gone = append(whole, m.ID), append(gone, m)
 		}
-		var err error
+		summaries, err := a.k.summariesOf(ctx, gone)
+		if err != nil {
+			return out, err
+		}
 		if out.Count, err = a.k.memories.Forget(ctx, whole...); err != nil {
+			return out, err
+		}
+		if out.Summaries, err = a.k.memories.Forget(ctx, summaries...); err != nil {
+			return out, err
+		}
+		if out.Still, err = a.k.stillSaid(ctx, gone); err != nil {
 			return out, err
 		}
 		for _, path := range a.k.copies() {

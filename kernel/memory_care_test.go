@@ -290,3 +290,54 @@ match = "."`, 1)))
 		}
 	}
 }
+
+const gymScript = `
+[[scenario]]
+match = "(?s)What was said"
+[[scenario.turn]]
+text = '{"summary": "The person goes to the gym Ironhouse and asked about stretching.", "facts": [{"text": "The gym of the person is called Ironhouse.", "key": "gym", "type": "fact", "said": "my gym is called Ironhouse", "replaces": 0}]}'
+[[scenario]]
+match = "."
+[[scenario.turn]]
+text = "Noted."
+`
+
+func TestWhatIsForgottenIsNotToldByTheSummaryOfItsConversation(t *testing.T) {
+	t.Parallel()
+	k := open(t, kerneltest.Script(gymScript))
+	p := k.Person()
+	said := k.Ask("Hello, my gym is called Ironhouse. How do I stretch?")
+	if _, err := p.Memory.Extract(t.Context(), said.SessionID); err != nil {
+		t.Fatal(err)
+	}
+	fact := remembered(t, k, kernel.MemoryQuery{Kind: "fact"})
+	if len(fact) != 1 {
+		t.Fatalf("got %+v, want the fact", fact)
+	}
+	copied, err := p.Memory.Remember(t.Context(), kernel.MemoryInput{Text: "On Mondays the gym of the person is called Ironhouse."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := p.Memory.Remember(t.Context(), kernel.MemoryInput{Text: "The dentist is Dr. Lee."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, err := p.Memory.Forget(t.Context(), []string{fact[0].ID})
+	if err != nil || gone.Count != 1 || gone.Summaries != 1 || len(gone.Still) != 1 || gone.Still[0].ID != copied.ID {
+		t.Fatalf("got %+v, %v, want the summary gone too, and the one that still says it named", gone, err)
+	}
+	if _, err := p.Memory.Forget(t.Context(), []string{copied.ID}); err != nil {
+		t.Fatal(err)
+	}
+	left := remembered(t, k, kernel.MemoryQuery{})
+	if len(left) != 1 || left[0].ID != other.ID {
+		t.Errorf("got %+v, want the one about something else alone", left)
+	}
+	before := len(requests(t, k.Demo))
+	k.Ask("Which gym do I go to?")
+	for _, r := range requests(t, k.Demo)[before:] {
+		if strings.Contains(r.text(0), "Ironhouse") {
+			t.Errorf("a new conversation was told %q", r.text(0))
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"oxios/kernel/agent"
 	"oxios/kernel/orchestrator"
@@ -85,11 +86,12 @@ func (p places) Acquire(ctx context.Context, id string, priority int) (agent.Slo
 	return p.Scheduler.Acquire(ctx, id, schedule.Priority(priority))
 }
 
-func newRuns(cfg Config, overloaded func() bool) *runs {
+func newRuns(cfg Config, clock sys.Clock, overloaded func() bool) *runs {
 	r := &runs{gate: gate{open: closedChan()}, live: map[string]*liveRun{}}
-	r.scheduler = schedule.New(schedule.Config{Concurrent: cfg.MaxConcurrent, OldFirst: cfg.OldestFirst, Overloaded: overloaded, Dead: func(id string) {
-		r.Kill(id, sys.Errorf(sys.CodeTimeout, "It showed no progress for 5 minutes, so it was ended. What was done before is kept.").
-			WithHint("Continue, or say what should be done differently."))
+	zombie := time.Duration(cfg.ZombieTimeoutSecs) * time.Second
+	r.scheduler = schedule.New(schedule.Config{Concurrent: cfg.MaxConcurrent, OldFirst: cfg.OldestFirst, Zombie: zombie, Clock: clock, Overloaded: overloaded, Dead: func(id string) {
+		r.Kill(id, sys.Errorf(sys.CodeTimeout, "Oxios stopped the run, because it made no progress for %d seconds (zombie_timeout_secs). What was done before is kept.", cfg.ZombieTimeoutSecs).
+			WithHint("Continue, or say what should be done differently. A command that is silent for longer needs a higher zombie_timeout_secs."))
 	}})
 	r.Supervisor = agent.NewSupervisor(places{r.scheduler})
 	return r

@@ -336,7 +336,18 @@ func (k *Kernel) tellTask(ctx context.Context, r *RunResult) error {
 		r.CriteriaMissed = k.missedOf(ctx, versions)
 	}
 	interviewed := slices.ContainsFunc(asked, func(a Approval) bool { return len(a.Request.Questions) > 0 })
-	r.PhaseReached = string(orchestrator.PhaseOf(interviewed, len(versions), newest.Score != nil, newest.State == store.SeedPassed))
+	worked := false
+	if len(versions) == 1 && newest.Score == nil {
+		steps, err := k.store.Steps(ctx, r.RunID)
+		if err != nil {
+			return err
+		}
+		begun := slices.IndexFunc(steps, func(s store.Step) bool { return s.ID == newest.MadeBy })
+		worked = slices.ContainsFunc(steps[begun+1:], func(s store.Step) bool {
+			return s.Kind == store.StepTool && s.State != store.StepProposed
+		})
+	}
+	r.PhaseReached = string(orchestrator.PhaseOf(interviewed, len(versions), worked, newest.Score != nil, newest.State == store.SeedPassed))
 	return nil
 }
 

@@ -270,10 +270,13 @@ func (c *console) commands(args []string) []*cobra.Command {
 	return all
 }
 
+// onlyHolds marks a command that does nothing itself.
+const onlyHolds = "only holds others"
+
 // group is a command that only holds others.
 func (c *console) group(use, en, ko string, children ...*cobra.Command) *cobra.Command {
 	g := &cobra.Command{
-		Use: use, Short: c.t(en, ko), Args: cobra.ArbitraryArgs,
+		Use: use, Short: c.t(en, ko), Args: cobra.ArbitraryArgs, Annotations: map[string]string{onlyHolds: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return c.unknown(cmd, args[0])

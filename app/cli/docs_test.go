@@ -161,3 +161,16 @@ func TestEveryFileOfAHomeIsInTheDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestReferenceHasTheCommandsThatHoldOthersAndDoSomethingThemselves(t *testing.T) {
+	t.Parallel()
+	reference := documents(t)["docs/cli.md"]
+	for _, name := range []string{"oxios inbox", "oxios storage", "oxios vault trash", "oxios memory embedder"} {
+		if !strings.Contains(reference, "\n## "+name+"\n") {
+			t.Errorf("%s is not in docs/cli.md", name)
+		}
+	}
+	if strings.Contains(reference, "\n## oxios approvals\n") {
+		t.Error("a command that only holds others is in docs/cli.md")
+	}
+}

@@ -246,8 +246,8 @@ func (c *console) memoryPin(use string, pin bool) *cobra.Command {
 func (c *console) memoryForget() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use: "forget ID...", Short: c.t("Delete memories for good", "기억을 완전히 지웁니다"), Args: c.args(1, -1),
-		Long: c.t("Deletes memories for good, with what they replaced and the notes of where they were used. Copies of the database and\nbackups that were made before still hold them; the copies in the home are named.",
-			"기억을 이전 내용과 사용 기록까지 완전히 지웁니다. 전에 만든 데이터베이스 사본과 백업에는 남습니다. 데이터 폴더의 사본은 알려 줍니다."),
+		Long: c.t("Deletes memories for good, with what they replaced and the notes of where they were used, and the summary of the\nconversation that they came from. Memories that may still say it are named. Copies of the database and backups that were made before still hold them; the copies in the home are named.",
+			"기억을 이전 내용과 사용 기록, 그 기억이 나온 대화의 요약까지 완전히 지웁니다. 같은 내용이 남아 있을 수 있는 다른 기억을 알려 줍니다.\n전에 만든 데이터베이스 사본과 백업에는 남습니다. 데이터 폴더의 사본은 알려 줍니다."),
 		RunE: c.linked(func(ctx context.Context, l *link, args []string) error {
 			f, err := l.Memory.Forget(ctx, args)
 			if err != nil {
@@ -257,6 +257,12 @@ func (c *console) memoryForget() *cobra.Command {
 				return c.writeJSON(f)
 			}
 			c.printf(c.t("Forgot %d.", "%d개를 잊었습니다."), f.Count)
+			if f.Summaries > 0 {
+				c.printf(c.t("The summary of its conversation was deleted too: %d.", "그 대화의 요약도 지웠습니다: %d개."), f.Summaries)
+			}
+			for _, m := range f.Still {
+				c.note(c.t("This memory may still say it: %s. Delete it with `oxios memory forget %s`.", "이 기억에도 남아 있을 수 있습니다: %s. 지우려면 `oxios memory forget %s`를 실행하세요."), short(oneLine(m.Text), 80), tail(m.ID))
+			}
 			for _, path := range f.Copies {
 				c.note(c.t("A copy that was made before still holds it: %s", "전에 만든 사본에는 남아 있습니다: %s"), path)
 			}

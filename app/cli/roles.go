@@ -98,7 +98,7 @@ func (c *console) rolesSet() *cobra.Command {
 	fl.StringSliceVar(&f.notPaths, "not-paths", nil, c.t("not these `paths`; they win", "이 `경로`는 제외(우선)"))
 	fl.BoolVar(&f.network, "network", true, c.t("you may be asked for the network", "네트워크 승인을 물을 수 있음"))
 	fl.BoolVar(&f.fork, "fork", true, c.t("it may start other agents", "다른 에이전트를 시작할 수 있음"))
-	fl.IntVar(&f.seconds, "max-seconds", 0, c.t("end a command after so many `seconds`; 0 is no limit of its own", "이 `초`가 지나면 명령을 끝냅니다. 0이면 제한 없음"))
+	fl.IntVar(&f.seconds, "max-seconds", 0, c.t("stop an agent or a command after so many `seconds` of work; 0 is no limit of its own", "이 `초`만큼 일하면 에이전트나 명령을 멈춥니다. 0이면 제한 없음"))
 	fl.IntVar(&f.memory, "max-memory", 0, c.t("end a command above so many `MB`; 0 is no limit of its own", "이 `MB`를 넘으면 명령을 끝냅니다. 0이면 제한 없음"))
 	return c.withJSON(cmd)
 }

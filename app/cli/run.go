@@ -194,9 +194,10 @@ func (c *console) say(ctx context.Context, args []string, f runFlags) error {
 		pasted = []kernel.Span{{To: len(text), Foreign: true}}
 	}
 	sent, err := l.Agents.Submit(ctx, kernel.Submit{
-		Pasted: pasted,
-		Space:  space,
-		MaxUSD: f.maxCost, Agents: value(f.agents),
+		Pasted:   pasted,
+		Terminal: kernel.TerminalEnv(c.getenv),
+		Space:    space,
+		MaxUSD:   f.maxCost, Agents: value(f.agents),
 		SessionID: f.session, InsteadOf: f.insteadOf, Text: text, Attachments: attached, Folder: folder, Provider: f.provider, Model: f.model, Mode: f.mode, Role: f.role, Via: via,
 	})
 	if err != nil {

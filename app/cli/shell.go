@@ -57,7 +57,7 @@ func (c *console) manualCommand() *cobra.Command {
 // their names, and after it option for each of its options.
 func explained(root *cobra.Command, command func(*cobra.Command), option func(f *pflag.Flag, value, use string)) {
 	walk(root, func(cmd *cobra.Command) {
-		if cmd == root || !cmd.IsAvailableCommand() || cmd.HasSubCommands() {
+		if cmd == root || !cmd.IsAvailableCommand() || cmd.Annotations[onlyHolds] != "" {
 			return
 		}
 		command(cmd)

@@ -363,7 +363,7 @@ type MemoryAPI interface {
 	Update(ctx context.Context, id string, p kernel.MemoryPatch) (kernel.Memory, error)
 	// Forget deletes memories for good, with their history and the notes of where
 	// they were used: from the index and from the database, where they are
-	// overwritten.
+	// overwritten. The summary of the conversation that one came from goes with it.
 	Forget(ctx context.Context, ids []string) (kernel.MemoryForgotten, error)
 	// Stats counts what is remembered.
 	Stats(ctx context.Context) (kernel.MemoryStats, error)

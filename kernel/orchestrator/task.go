@@ -29,14 +29,16 @@ type Phase string
 const (
 	PhaseChat      Phase = "chat"
 	PhaseInterview Phase = "interview" // the person is asked
-	PhaseExecute   Phase = "execute"   // the seed is frozen
+	PhaseSeed      Phase = "seed"      // the seed is frozen, and nothing was done for it yet
+	PhaseExecute   Phase = "execute"   // it is worked on
 	PhaseEvaluate  Phase = "evaluate"  // it was evaluated once
 	PhaseEvolve    Phase = "evolve"    // it did not pass in its first version
 )
 
 // PhaseOf says how far a run has come: whether it asked, how many versions its
-// seed has, and whether the newest of them was evaluated, and passed.
-func PhaseOf(asked bool, versions int, evaluated, passed bool) Phase {
+// seed has, whether anything was done for it, and whether the newest of them was
+// evaluated, and passed.
+func PhaseOf(asked bool, versions int, worked, evaluated, passed bool) Phase {
 	switch {
 	case versions == 0 && !asked:
 		return PhaseChat
@@ -46,6 +48,8 @@ func PhaseOf(asked bool, versions int, evaluated, passed bool) Phase {
 		return PhaseEvaluate
 	case versions > 1:
 		return PhaseEvolve
+	case !worked:
+		return PhaseSeed
 	}
 	return PhaseExecute
 }

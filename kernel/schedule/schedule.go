@@ -56,6 +56,9 @@ type Config struct {
 	Age        time.Duration // waiting so long raises a priority by one; default 30 s
 	Zombie     time.Duration // without progress for so long a run counts as dead; default 300 s
 
+	// Clock tells how long a run has made no progress; default the real time.
+	Clock sys.Clock
+
 	// Overloaded reports whether the machine has no room: then runs of low
 	// priority wait, as long as another one works. Nil never is.
 	Overloaded func() bool
@@ -126,7 +129,7 @@ func (s *Scheduler) Acquire(ctx context.Context, id string, p Priority) (*Slot, 
 func (s *Scheduler) wait(ctx context.Context, slot *Slot, again bool) error {
 	s.mu.Lock()
 	s.count++
-	t := &ticket{slot: slot, number: s.count, since: time.Now(), again: again, ready: make(chan struct{})}
+	t := &ticket{slot: slot, number: s.count, since: s.cfg.Clock.Now(), again: again, ready: make(chan struct{})}
 	s.waiting = append(s.waiting, t)
 	s.fill()
 	s.mu.Unlock()
@@ -149,7 +152,7 @@ func (s *Scheduler) wait(ctx context.Context, slot *Slot, again bool) error {
 // fill gives free places to those that go first. The caller holds the lock.
 func (s *Scheduler) fill() {
 	for len(s.working) < s.cfg.Concurrent && len(s.waiting) > 0 {
-		now := time.Now()
+		now := s.cfg.Clock.Now()
 		best := -1
 		for i, t := range s.waiting {
 			if best < 0 || s.before(t, s.waiting[best], now) {
@@ -212,7 +215,7 @@ func (p *Slot) Park() (back func()) {
 func (p *Slot) Beat() {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
-	p.beat = time.Now()
+	p.beat = p.s.cfg.Clock.Now()
 }
 
 // Run looks for the dead and lets those go on that waited because of an
@@ -226,17 +229,24 @@ func (s *Scheduler) Run(ctx context.Context) error {
 			return nil
 		case <-every.C:
 		}
-		for _, id := range s.look() {
-			s.cfg.Dead(id)
-		}
+		s.Look()
+	}
+}
+
+// Look looks once for the dead, tells of each, and lets those go on that an
+// overload held up.
+func (s *Scheduler) Look() {
+	for _, id := range s.look() {
+		s.cfg.Dead(id)
 	}
 }
 
 func (s *Scheduler) look() (dead []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	now := s.cfg.Clock.Now()
 	for slot := range s.working {
-		if !slot.dead && time.Since(slot.beat) >= s.cfg.Zombie {
+		if !slot.dead && now.Sub(slot.beat) >= s.cfg.Zombie {
 			slot.dead = true
 			dead = append(dead, slot.id)
 		}

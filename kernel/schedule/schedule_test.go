@@ -264,3 +264,26 @@ func TestAWaitEndsWithItsContextAndLeavesNoTrace(t *testing.T) {
 		}
 	})
 }
+
+func TestFiveMinutesWithoutProgressAreTheEndUnlessTold(t *testing.T) {
+	t.Parallel()
+	for set, want := range map[time.Duration]time.Duration{0: 300 * time.Second, 600 * time.Second: 600 * time.Second, 20 * time.Second: 20 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			dead := 0
+			s := New(Config{Zombie: set, Dead: func(string) { dead++ }})
+			p, err := s.Acquire(t.Context(), "stuck", Normal)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Release()
+			time.Sleep(want - time.Second)
+			if s.Look(); dead != 0 {
+				t.Errorf("%v: dead after %v", set, want-time.Second)
+			}
+			time.Sleep(time.Second)
+			if s.Look(); dead != 1 {
+				t.Errorf("%v: not dead after %v", set, want)
+			}
+		})
+	}
+}

@@ -19,7 +19,7 @@ type Role struct {
 	DeniedPaths          []string `json:"denied_paths,omitzero"`   // these win
 	NetworkAccess        bool     `json:"network_access"`          // the person may be asked for the network
 	CanFork              bool     `json:"can_fork"`                // as far as the profile can
-	MaxExecutionTimeSecs int      `json:"max_execution_time_secs"` // of a command; 0 is no limit of its own
+	MaxExecutionTimeSecs int      `json:"max_execution_time_secs"` // at work, of an agent and of each of its commands; 0 is no limit of its own
 	MaxMemoryMB          int      `json:"max_memory_mb"`           // of a command; 0 is no limit of its own
 }
 

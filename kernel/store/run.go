@@ -472,6 +472,12 @@ func (s *Store) Together(tx *Tx, runID string) (n int, err error) {
 	return n, err
 }
 
+// CountForks returns how many runs the run id has forked, ended ones too.
+func (s *Store) CountForks(tx *Tx, runID string) (n int, err error) {
+	err = tx.QueryRow("SELECT count(*) FROM runs WHERE parent_id = ?", runID).Scan(&n)
+	return n, err
+}
+
 // TakeUp counts that a run is taken up after its process went down, and returns
 // how often that happened since it last got on for a minute, this time
 // included.

@@ -25,6 +25,8 @@ func koreanAccess() [][2]string {
 		{"%q is no name for a role: it is of letters, digits, - and _.", "%q은(는) 역할 이름으로 쓸 수 없습니다. 영문자, 숫자, -, _만 됩니다."},
 		{"The role %s begins with the profile of its name.", "%s 역할은 같은 이름의 프로필에서 시작합니다."},
 		{"Make a role of another name.", "다른 이름으로 역할을 만드세요."},
+		{"It worked longer than the %d seconds that its role %s allows (max_execution_time_secs), so Oxios stopped it. What was done before is kept.", "역할 %[2]s에 정한 %[1]d초(max_execution_time_secs)보다 오래 일해서 Oxios가 멈췄습니다. 그 전에 한 일은 남아 있습니다."},
+		{"Continue, or give the role more time.", "이어서 하게 하거나 역할의 시간을 늘리세요."},
 		{"max_execution_time_secs is %d, but must be from 1 to 86400 seconds, or 0 for no limit.", "max_execution_time_secs는 %d이(가) 아니라 1~86400초이거나, 제한이 없으면 0이어야 합니다."},
 		{"max_memory_mb is %d, but must be from 16 to 1048576 MB, or 0 for no limit.", "max_memory_mb는 %d이(가) 아니라 16~1048576 MB이거나, 제한이 없으면 0이어야 합니다."},
 		{"role is %q, but there is no role of this name", "role이 %q인데, 그런 이름의 역할이 없습니다"},

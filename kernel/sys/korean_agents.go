@@ -76,8 +76,8 @@ func koreanAgents() [][2]string {
 		// The scheduler, and what goes on after a crash.
 		{"There is no priority %q.", "우선순위 %q은(는) 없습니다."},
 		{"Use low, normal, high or critical.", "low, normal, high, critical 중 하나를 쓰세요."},
-		{"It showed no progress for 5 minutes, so it was ended. What was done before is kept.", "5분 동안 진척이 없어 끝냈습니다. 그 전에 한 일은 남아 있습니다."},
-		{"Continue, or say what should be done differently.", "이어서 하게 하거나, 무엇을 다르게 할지 말하세요."},
+		{"Oxios stopped the run, because it made no progress for %d seconds (zombie_timeout_secs). What was done before is kept.", "%d초 동안 진척이 없어 Oxios가 실행을 멈췄습니다(zombie_timeout_secs). 그 전에 한 일은 남아 있습니다."},
+		{"Continue, or say what should be done differently. A command that is silent for longer needs a higher zombie_timeout_secs.", "이어서 하게 하거나, 무엇을 다르게 할지 말하세요. 더 오래 출력이 없는 명령에는 zombie_timeout_secs를 늘려야 합니다."},
 		{"It took longer than the %d seconds that a run may take (max_run_time_s), so it was ended. What was done before is kept.", "실행이 쓸 수 있는 %d초(max_run_time_s)를 넘겨 끝냈습니다. 그 전에 한 일은 남아 있습니다."},
 		{"Oxios went down %d times while this run was at work, so it was not taken up again. All finished steps are kept.", "이 실행이 일하는 동안 Oxios가 %d번 꺼져서 다시 시작하지 않았습니다. 끝난 단계는 모두 남아 있습니다."},
 		{"Continue it if you know what was wrong, or ask for something else.", "원인을 안다면 이어서 하고, 아니면 다른 것을 부탁하세요."},

@@ -1811,6 +1811,10 @@ export interface MemoryFault {
 /** MemoryForgotten says what forgetting took away, and what remains of it. */
 export interface MemoryForgotten {
   count: number;
+  /** of the conversations that they came from: a summary may say the same, so it goes with them */
+  summaries: number;
+  /** other memories that seem to say it too; they stay */
+  still: Memory[];
   /** copies of the database in the home, made before; they still hold it */
   copies: string[];
 }
@@ -2282,7 +2286,7 @@ export interface Process {
   waiting_for_ko?: string;
   /** its parent ended before it did */
   orphan?: boolean;
-  /** it begins no new step, whatever its state */
+  /** it begins no new step, whatever its state; it was paused itself, or all are */
   paused?: boolean;
 }
 
@@ -2571,7 +2575,7 @@ export interface Role {
   network_access: boolean;
   /** as far as the profile can */
   can_fork: boolean;
-  /** of a command; 0 is no limit of its own */
+  /** at work, of an agent and of each of its commands; 0 is no limit of its own */
   max_execution_time_secs: number;
   /** of a command; 0 is no limit of its own */
   max_memory_mb: number;
@@ -2592,7 +2596,7 @@ export interface RoleView {
   network_access: boolean;
   /** as far as the profile can */
   can_fork: boolean;
-  /** of a command; 0 is no limit of its own */
+  /** at work, of an agent and of each of its commands; 0 is no limit of its own */
   max_execution_time_secs: number;
   /** of a command; 0 is no limit of its own */
   max_memory_mb: number;
@@ -2706,7 +2710,7 @@ export interface RunResult {
   state: RunState;
   /** how the answer came about: "" as it should, forced by the limit of turns, cut */
   status?: string;
-  /** chat, interview, execute, evaluate or evolve */
+  /** chat, interview, seed, execute, evaluate or evolve */
   phase_reached: string;
   /** of the task that it began; "" for a run that only talked */
   seed_id: string;
@@ -3334,6 +3338,11 @@ export interface Submit {
    * only where one is an address alone.
    */
   pasted?: Span[];
+  /**
+   * Terminal is the PATH of the terminal that the message was typed in, and what
+   * belongs to it, as [TerminalEnv] returns it: commands find its programs too.
+   */
+  terminal?: string[];
   /**
    * Space is where the conversation belongs, by the id of the space; "" is the
    * default one. Null finds it out for a new conversation, and keeps that of
@@ -4535,7 +4544,7 @@ export interface MemoryAPI {
   /**
    * Forget deletes memories for good, with their history and the notes of where
    * they were used: from the index and from the database, where they are
-   * overwritten.
+   * overwritten. The summary of the conversation that one came from goes with it.
    */
   forget(ids: string[]): Promise<MemoryForgotten>;
   /** Stats counts what is remembered. */

@@ -340,7 +340,7 @@ export class FakeMemory {
 			const gone = new Set(ids.flatMap((id) => [this.#one(id).id, ...this.#history(id).map((m) => m.id)]));
 			this.#core.world.memories = this.#all.filter((m) => !gone.has(m.id));
 			this.#core.emit('memory', undefined);
-			return { count: ids.length, copies: ['~/.oxios/backups/oxios-2026-11-19.db'] };
+			return { count: ids.length, summaries: 0, still: [], copies: ['~/.oxios/backups/oxios-2026-11-19.db'] };
 		},
 		'memory.curations': (limit: number): MemoryCuration[] =>
 			this.#all.length > 0 ? [this.#night].slice(0, limit || 10) : [],

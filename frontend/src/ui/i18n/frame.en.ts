@@ -275,6 +275,9 @@ export const frame = {
 		cache_mb: 'Caches of programs, in MB',
 		cache_mb_why:
 			'What programs that agents run keep for the next time, of all folders together. What was used the longest ago goes first.',
+		zombie_timeout_secs: 'Seconds without progress',
+		zombie_timeout_secs_why:
+			'Then Oxios stops the run. Output of a command is progress. Takes effect at the next start.',
 		max_memory_mb: 'Memory for a command, in MB',
 		max_memory_mb_why: 'Above it the command is ended.',
 		usual: (value: string) => `Usually ${value}.`,

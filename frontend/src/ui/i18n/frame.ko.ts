@@ -273,6 +273,9 @@ export const frame: typeof en = {
 		cache_mb: '프로그램 캐시(MB)',
 		cache_mb_why:
 			'에이전트가 실행한 프로그램이 다음에 쓰려고 남기는 파일입니다. 모든 폴더를 합한 크기이며, 가장 오래 쓰지 않은 것부터 지웁니다.',
+		zombie_timeout_secs: '진척 없는 시간(초)',
+		zombie_timeout_secs_why:
+			'이 시간이 지나면 Oxios가 실행을 멈춥니다. 명령의 출력도 진척입니다. 다음 시작부터 적용됩니다.',
 		max_memory_mb: '명령의 메모리(MB)',
 		max_memory_mb_why: '이보다 많이 쓰는 명령은 끝냅니다.',
 		usual: (value) => `기본값 ${value}.`,

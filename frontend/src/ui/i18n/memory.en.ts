@@ -102,6 +102,8 @@ export const memory = {
 			count === 1
 				? 'This copy of the database was made before, and still holds it:'
 				: 'These copies of the database were made before, and still hold it:',
+		still: (count: number): string =>
+			count === 1 ? 'Another memory may still say it:' : 'Other memories may still say it:',
 		copiesWhy: 'Delete them where they lie if it must not come back.',
 		addTitle: 'Remember something',
 		addText: 'What should be remembered?',

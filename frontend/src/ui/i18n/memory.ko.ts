@@ -95,6 +95,7 @@ export const memory: typeof en = {
 		forgotten: '기억을 지웠습니다.',
 		forgottenTitle: '기억을 지웠습니다',
 		copies: () => '앞서 만든 데이터베이스 사본에는 아직 남아 있습니다.',
+		still: () => '다른 기억에 남아 있을 수 있습니다:',
 		copiesWhy: '다시 나타나지 않아야 한다면 그 사본도 지우십시오.',
 		addTitle: '기억 더하기',
 		addText: '무엇을 기억할까요?',

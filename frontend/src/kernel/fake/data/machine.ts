@@ -9,6 +9,7 @@ export const limits: [string, string][] = [
 	['max_concurrent', '5'],
 	['requests_per_minute', '0'],
 	['exec_timeout_s', '120'],
+	['zombie_timeout_secs', '300'],
 	['max_memory_mb', '4096'],
 	['max_disk_mb', '10000'],
 	['cache_mb', '5000'],
