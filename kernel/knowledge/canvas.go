@@ -36,7 +36,8 @@ func (v *Vault) rewriteCanvas(m *moving, f *file) (step Step, links int, note *s
 		if json.Unmarshal(raw[at[6]:at[7]], &said) != nil {
 			continue
 		}
-		n, now := 1, said
+		var now string
+		n := 1
 		if string(raw[at[2]:at[3]]) == "text" {
 			now, n = m.relinked(f.path, said)
 		} else {
