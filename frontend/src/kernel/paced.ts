@@ -1,7 +1,7 @@
 import type { Event } from './transport';
 
-/** How many events are passed on between two drawings before the others wait. */
-const AT_ONCE = 4;
+/** For how long events are passed on as they come before the page has drawn, in milliseconds. */
+const AT_ONCE = 30;
 /** The longest rest between two drawings, in milliseconds. */
 const REST = 250;
 
@@ -13,8 +13,10 @@ const REST = 250;
 export class Paced {
 	#pass: (e: Event) => void;
 	#waiting: Event[] = [];
-	#passed = 0;
-	#began = 0;
+	/** began is when the first event was passed on that is not drawn yet. */
+	#began: number | undefined;
+	/** full says that the others wait for the drawing. */
+	#full = false;
 	#timer: ReturnType<typeof setTimeout> | undefined;
 	#frame = 0;
 
@@ -23,11 +25,12 @@ export class Paced {
 	}
 
 	receive(e: Event): void {
-		if (this.#passed >= AT_ONCE) {
+		this.#full ||= this.#began !== undefined && performance.now() - this.#began >= AT_ONCE;
+		if (this.#full) {
 			this.#waiting.push(e);
 			return;
 		}
-		if (this.#passed++ === 0) this.#begin();
+		if (this.#began === undefined) this.#begin();
 		this.#pass(e);
 	}
 
@@ -39,10 +42,10 @@ export class Paced {
 
 	/** begin waits for the drawing of what is passed on from now. */
 	#begin(): void {
-		this.#began = performance.now();
+		const began = (this.#began = performance.now());
 		const drawn = () => {
-			const rest = Math.min(REST, performance.now() - this.#began);
-			this.#timer = setTimeout(() => this.#next(), this.#passed < AT_ONCE ? 0 : rest);
+			const rest = this.#full ? Math.min(REST, performance.now() - began) : 0;
+			this.#timer = setTimeout(() => this.#next(), rest);
 		};
 		// Nothing is drawn in a window that nobody sees.
 		if (document.hidden) this.#timer = setTimeout(drawn);
@@ -51,9 +54,9 @@ export class Paced {
 
 	#next(): void {
 		const waiting = this.#waiting.splice(0);
-		this.#passed = 0;
-		if (waiting.length === 0) return;
-		this.#passed = AT_ONCE;
+		this.#began = undefined;
+		this.#full = waiting.length > 0;
+		if (!this.#full) return;
 		this.#begin();
 		for (const e of waiting) this.#pass(e);
 	}
