@@ -172,7 +172,7 @@ describe('the inbox', { skip }, () => {
 		await line('note seven').click();
 		const main = page.locator('main');
 		await main.getByText('1 file changed').waitFor();
-		await main.getByText('seven.txt').waitFor();
+		await main.getByText('seven.txt', { exact: true }).waitFor();
 		assert.match(await line('note seven').innerText(), /1 file · Noted seven\./);
 		await main.locator('strong', { hasText: 'Noted' }).waitFor();
 	});
