@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { accessible, begin, binary, oxios, visit } from './oxios.mjs';
-import { browser } from './serve.mjs';
+import { answer, browser } from './serve.mjs';
 
 const skip = binary ? false : 'OXIOS_BIN names no binary';
 const script = join(dirname(fileURLToPath(import.meta.url)), 'testdata', 'permissions.toml');
@@ -96,7 +96,7 @@ describe('permissions', { skip }, () => {
 		await button('This kind…').click();
 		await page.getByText('mkdir *').first().waitFor();
 		await page.getByRole('radio', { name: '1 hour' }).click();
-		await button('Approve this kind').click();
+		await answer(button('Approve this kind'));
 		await said('one was asked for.').waitFor();
 		assert.ok(existsSync(at('one')));
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { accessible, begin, binary, oxios, visit } from './oxios.mjs';
-import { browser } from './serve.mjs';
+import { answer, browser } from './serve.mjs';
 
 const skip = binary ? false : 'OXIOS_BIN names no binary';
 const script = join(dirname(fileURLToPath(import.meta.url)), 'testdata', 'try.toml');
@@ -56,7 +56,7 @@ describe('try on a copy', { skip }, () => {
 			assert.match(err, /cop/);
 			return;
 		}
-		await button('Try on a copy').click();
+		await answer(button('Try on a copy'));
 		await card().getByText('Tidied 3 files', { exact: true }).waitFor();
 		untouched();
 		await button('Show the difference of list.txt').click();
@@ -69,7 +69,7 @@ describe('try on a copy', { skip }, () => {
 		await page.getByText('Tidy this folder', { exact: true }).first().click();
 		await button('Apply').waitFor();
 		writeFileSync(at('list.txt'), 'mine\n');
-		await button('Apply').click();
+		await answer(button('Apply'));
 		await card()
 			.getByText(/this was changed in the folder: list.txt/)
 			.waitFor();
@@ -77,8 +77,8 @@ describe('try on a copy', { skip }, () => {
 		await button('Approve once').waitFor();
 		assert.equal(text('list.txt'), 'mine\n');
 		await lay();
-		await button('Try on a copy').click();
-		await button('Apply').click();
+		await answer(button('Try on a copy'));
+		await answer(button('Apply'));
 		await page
 			.getByText(/It said: .*Tidied 3 files/s)
 			.first()
@@ -113,7 +113,7 @@ describe('try on a copy', { skip }, () => {
 		const message = page.getByRole('textbox', { name: 'Message', exact: true });
 		await message.fill('Clear the modules');
 		await message.press('Enter');
-		await button('Approve once').click();
+		await answer(button('Approve once'));
 		await page
 			.getByText(/It said: .*Cleared/s)
 			.first()
@@ -134,7 +134,7 @@ describe('try on a copy', { skip }, () => {
 		await message.press('Enter');
 		await card().waitFor();
 		await page.screenshot({ path: join(shots, 'try-card.png') });
-		await button('Try on a copy').click();
+		await answer(button('Try on a copy'));
 		await button('Apply').waitFor();
 		await button('Show the difference of list.txt').click();
 		await page.waitForTimeout(200);
