@@ -48,3 +48,12 @@ it('goes on in a window that nobody sees', async () => {
 	await vi.advanceTimersByTimeAsync(500);
 	expect(got).toHaveLength(10);
 });
+
+it('goes on in a window that is no longer drawn', async () => {
+	vi.spyOn(window, 'requestAnimationFrame').mockReturnValue(1);
+	const got: number[] = [];
+	const paced = slow((e) => got.push(e.seq));
+	for (let n = 0; n < 10; n++) paced.receive(event(n));
+	await vi.advanceTimersByTimeAsync(1500);
+	expect(got).toHaveLength(10);
+});

@@ -4,6 +4,8 @@ import type { Event } from './transport';
 const AT_ONCE = 30;
 /** The longest rest between two drawings, in milliseconds. */
 const REST = 250;
+/** After how long without a drawing the window counts as unseen, in milliseconds. */
+const UNSEEN = 1000;
 
 /**
  * Paced passes events on as they come, as long as the page keeps up. What comes faster waits until the page has drawn what
@@ -35,9 +37,13 @@ export class Paced {
 	}
 
 	stop(): void {
+		this.#cancel();
+		this.#waiting = [];
+	}
+
+	#cancel(): void {
 		clearTimeout(this.#timer);
 		cancelAnimationFrame(this.#frame);
-		this.#waiting = [];
 	}
 
 	/** begin waits for the drawing of what is passed on from now. */
@@ -47,9 +53,14 @@ export class Paced {
 			const rest = this.#full ? Math.min(REST, performance.now() - began) : 0;
 			this.#timer = setTimeout(() => this.#next(), rest);
 		};
-		// Nothing is drawn in a window that nobody sees.
-		if (document.hidden) this.#timer = setTimeout(drawn);
-		else this.#frame = requestAnimationFrame(() => (this.#timer = setTimeout(drawn)));
+		const soon = () => {
+			this.#cancel();
+			this.#timer = setTimeout(drawn);
+		};
+		// Nothing is drawn in a window that nobody sees, or sees no longer.
+		if (document.hidden) return soon();
+		this.#frame = requestAnimationFrame(soon);
+		this.#timer = setTimeout(soon, UNSEEN);
 	}
 
 	#next(): void {
