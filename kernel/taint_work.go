@@ -53,14 +53,25 @@ func (u *undos) covering(ctx context.Context) (out []store.FileLabel, err error)
 // run had read when it began, and in the background what it has read since, because it
 // can hand that on in a file.
 func (w *watched) readSoFar(ctx context.Context) (Labels, error) {
+	w.u.working.Lock()
+	read := w.unseen.read
+	w.u.working.Unlock()
 	if !w.unsure {
-		return w.unseen.read, nil
+		return read, nil
 	}
 	now, err := w.u.k.labelsOf(ctx, w.by.scope.runID)
 	if now = now.WithoutWork(); err != nil || !now.Untrusted() {
-		return w.unseen.read, err
+		return read, err
 	}
-	return w.unseen.read.Join(roots(now)), nil
+	return read.Join(roots(now)), nil
+}
+
+// carries adds to what a command may have carried into its folder. Others look at that
+// while it is at work.
+func (w *watched) carries(more Labels) {
+	w.u.working.Lock()
+	defer w.u.working.Unlock()
+	w.unseen.read = w.unseen.read.Join(more)
 }
 
 // anyLabel reports whether anything may carry a label because of who wrote it.
@@ -138,9 +149,10 @@ func (w *watched) late(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w.unseen.read = w.unseen.read.Join(roots(came))
+		w.carries(roots(came))
 	}
-	w.unseen.read, err = w.readSoFar(ctx)
+	read, err := w.readSoFar(ctx)
+	w.carries(read)
 	return err
 }
 
