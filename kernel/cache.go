@@ -67,19 +67,6 @@ func (c *command) cache(ctx context.Context) sandbox.Cache {
 	return out
 }
 
-// repositoryAbove returns the nearest folder at or above dir in which a repository
-// lies, "" when there is none.
-func repositoryAbove(dir string) string {
-	for ; ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			return ""
-		}
-	}
-}
-
 // dropOldCaches removes the cache that earlier versions had for all folders, as
 // nobody knows who put what there, and the layers of runs that a crash ended. They
 // are moved aside first, so that no start waits for it.

@@ -12,7 +12,6 @@ import (
 	"oxios/kernel/git"
 	"oxios/kernel/sandbox"
 	"oxios/kernel/security"
-	"oxios/kernel/store"
 	"oxios/kernel/sys"
 )
 
@@ -101,8 +100,7 @@ func (c *command) readsSecrets(ctx context.Context) (out Labels, err error) {
 		if info, err := os.Stat(p); err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		l := Label{Origin: store.LabelSecret, Sensitive: true, Name: realPath(p)}
-		if out = out.Join(Labels{store.NewLabel(l, "", sys.Say("%s, which may hold passwords or keys", shortenHome(l.Name)))}); len(out) == mostSecrets {
+		if out = out.Join(Labels{secretLabel(realPath(p))}); len(out) == mostSecrets {
 			break
 		}
 	}
@@ -117,22 +115,6 @@ func gitIndex(repo sandbox.Repo) (index, tree string) {
 		at = gitLeadsTo(repo.Path)
 	}
 	return filepath.Join(at, "index"), tree
-}
-
-// gitLeadsTo is the folder that a file or a link ".git" leads to, "" for none.
-func gitLeadsTo(path string) string {
-	if to, err := filepath.EvalSymlinks(path); err == nil && isFolder(to) {
-		return to
-	}
-	raw, err := os.ReadFile(path)
-	to, ok := strings.CutPrefix(string(raw), "gitdir:")
-	if err != nil || !ok || len(raw) > 8<<10 {
-		return ""
-	}
-	if to = strings.TrimSpace(to); !filepath.IsAbs(to) {
-		to = filepath.Join(filepath.Dir(path), to)
-	}
-	return realPath(to)
 }
 
 // below are the paths that lie in a folder, as git names them.

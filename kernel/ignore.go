@@ -66,12 +66,21 @@ func newIgnoring(root *security.Root, rel string) *ignoring {
 
 // repositoryOf is the top of the repository that dir lies in, or dir itself.
 func repositoryOf(dir string) string {
+	if top := repositoryAbove(dir); top != "" {
+		return top
+	}
+	return dir
+}
+
+// repositoryAbove is the nearest folder at or above dir in which a repository lies,
+// "" for none.
+func repositoryAbove(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
 			return at
 		}
 		if at == filepath.Dir(at) {
-			return dir
+			return ""
 		}
 	}
 }

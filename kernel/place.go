@@ -192,7 +192,7 @@ func (c *caller) fileAction(call string, p place, use fileUse, subject any) acti
 	if use.write {
 		a.effect, a.tier = security.EffectWrite, p.verdict.Write
 		a.beyond, a.control = !p.inside, isInstructions(p.abs)
-		if p.err == nil && p.inside && a.tier < security.TierAsk && c.k.gitNames(p.root, p.abs) {
+		if p.err == nil && p.inside && a.tier < security.TierAsk && c.k.settingsName(p.root, p.abs) {
 			a.effect, a.tier = security.EffectOutside, security.TierAsk
 		}
 	}

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -83,18 +84,11 @@ func (k *Kernel) guardedIn(ctx context.Context, folder string, states bool) (*gu
 // guards begins to look at a folder without links.
 func (k *Kernel) guards(folder string) *guards {
 	return &guards{
-		k: k, hidden: mapPaths(k.hiddenFrom(folder)), parsed: map[string]bool{},
+		k: k, hidden: each(k.hiddenFrom(folder), realPath), parsed: map[string]bool{},
 		out: &guarded{
 			folder: folder, repos: map[string]bool{}, files: map[string]guardedFile{}, shut: map[string]bool{}, hookDirs: map[string]bool{}, named: map[string]role{},
 		},
 	}
-}
-
-func mapPaths(list []string) (out []string) {
-	for _, p := range list {
-		out = append(out, realPath(p))
-	}
-	return out
 }
 
 func (g *guards) stateOf(p string, keep bool) (undo.State, error) {
@@ -230,11 +224,15 @@ func (g *guards) settings(p string, depth int) {
 		return
 	}
 	g.parsed[p] = true
-	info, err := os.Stat(p)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
+	f, info, err := sys.OpenRegular(p)
+	if err != nil {
 		return
 	}
-	raw, err := os.ReadFile(p)
+	defer f.Close()
+	if info.Size() > maxFile {
+		return
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, maxFile))
 	if err != nil {
 		return
 	}
@@ -278,9 +276,9 @@ func (g *guards) places(p string, from []string) (out []string) {
 	return out
 }
 
-// gitNames reports whether the settings of the repositories around a file name it:
+// settingsName reports whether the settings of the repositories around a file name it:
 // as one that git runs, or as more settings.
-func (k *Kernel) gitNames(folder, file string) bool {
+func (k *Kernel) settingsName(folder, file string) bool {
 	real := realPath(folder)
 	rel, err := filepath.Rel(folder, file)
 	if err != nil {

@@ -180,15 +180,9 @@ func (c *plantedCopy) leads(rel string) string {
 	if err != nil {
 		return ""
 	}
-	to := string(raw)
-	if is.Kind != undo.Link {
-		var ok bool
-		if to, ok = strings.CutPrefix(to, "gitdir:"); !ok {
-			return ""
-		}
+	dir := filepath.Dir(c.abs(rel))
+	if is.Kind == undo.Link {
+		return pathFrom(dir, strings.TrimSpace(string(raw)))
 	}
-	if to = strings.TrimSpace(to); !filepath.IsAbs(to) {
-		to = filepath.Join(filepath.Dir(c.abs(rel)), to)
-	}
-	return filepath.Clean(to)
+	return gitLead(raw, dir)
 }

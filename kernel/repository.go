@@ -3,22 +3,23 @@ package kernel
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"oxios/kernel/sys"
 )
 
 // repositoryOutside says where the repository is that the folder of a command
 // belongs to, when it lies outside the folder of the run: git then finds none.
 // It is "" when there is none, or when it lies inside.
 func (c *command) repositoryOutside() string {
-	top := repositoryOf(c.dir)
-	if _, err := os.Lstat(filepath.Join(top, ".git")); err != nil {
+	top := repositoryAbove(c.dir)
+	if top == "" {
 		return ""
 	}
 	folder := c.caller.scope.folder
 	at := filepath.Join(top, ".git")
-	if leads := gitFile(at); leads != "" {
+	if leads := gitLeadsTo(at); leads != "" {
 		if liesIn(leads, folder) && liesIn(at, folder) {
 			return ""
 		}
@@ -32,31 +33,42 @@ func (c *command) repositoryOutside() string {
 	return fmt.Sprintf("The repository of this folder is %s. Its .git lies above the folder of this run and is kept from commands. Git does not work here; tell the person, who can start you in %s.", shortenHome(top), shortenHome(top))
 }
 
-// maxGitFile is how long a file .git may be.
-const maxGitFile = 4096
+// maxGitFile is how long a file .git may be, in bytes.
+const maxGitFile = 8 << 10
 
-// gitFile returns the folder that a file .git, as worktrees and submodules have
-// it, leads to; "" when it is none.
-func gitFile(path string) string {
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return ""
+// gitLeadsTo is the folder that a ".git" leads to: itself, where it is one, and else
+// what a link or a file, as worktrees and submodules have it, names; "" for none.
+func gitLeadsTo(path string) string {
+	if to, err := filepath.EvalSymlinks(path); err == nil && isFolder(to) {
+		return to
 	}
-	f, err := os.Open(path)
+	f, info, err := sys.OpenRegular(path)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
 	raw, err := io.ReadAll(io.LimitReader(f, maxGitFile))
-	if err != nil {
+	to := gitLead(raw, filepath.Dir(path))
+	if err != nil || info.Size() > maxGitFile || to == "" {
 		return ""
 	}
-	leads, ok := strings.CutPrefix(strings.TrimSpace(string(raw)), "gitdir:")
-	if leads = strings.TrimSpace(leads); !ok || leads == "" {
+	return realPath(to)
+}
+
+// gitLead is the folder that the content of a file ".git" names, which lies in dir;
+// "" where it names none.
+func gitLead(raw []byte, dir string) string {
+	to, ok := strings.CutPrefix(string(raw), "gitdir:")
+	if to = strings.TrimSpace(to); !ok || to == "" {
 		return ""
 	}
-	if !filepath.IsAbs(leads) {
-		leads = filepath.Join(filepath.Dir(path), leads)
+	return pathFrom(dir, to)
+}
+
+// pathFrom is a path as it is meant by what lies in dir.
+func pathFrom(dir, to string) string {
+	if filepath.IsAbs(to) {
+		return filepath.Clean(to)
 	}
-	return filepath.Clean(leads)
+	return filepath.Join(dir, to)
 }
