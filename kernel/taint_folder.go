@@ -95,10 +95,8 @@ func gitPlaces(top string) []string {
 	if dir != out[0] {
 		out = append(out, dir)
 	}
-	if common := filepath.FromSlash(firstLine(filepath.Join(dir, "commondir"))); filepath.IsAbs(common) {
-		out = append(out, realPath(common))
-	} else if common != "" {
-		out = append(out, realPath(filepath.Join(dir, common)))
+	if common := filepath.FromSlash(firstLine(filepath.Join(dir, "commondir"))); common != "" {
+		out = append(out, realPath(pathFrom(dir, common)))
 	}
 	return out
 }
@@ -124,17 +122,25 @@ type unseen struct {
 
 // untold finds what a run has read from outside, before one of its commands begins.
 func (w *watched) untold(ctx context.Context) error {
-	read, err := w.u.k.liveLabels(ctx, w.u.k.runs.of(w.by.scope.runID).labels.WithoutWork())
+	read, err := w.u.k.readOutside(ctx, w.by.scope.runID)
+	w.unseen.read = read
+	return err
+}
+
+// readOutside is what a run has read from outside, by where it came from; nil for
+// nothing.
+func (k *Kernel) readOutside(ctx context.Context, runID string) (Labels, error) {
+	read, err := k.liveLabels(ctx, k.runs.of(runID).labels.WithoutWork())
 	if err != nil || !read.Untrusted() {
-		return err
+		return nil, err
 	}
-	w.unseen.read = roots(read)
-	return nil
+	return roots(read), nil
 }
 
 // begin is called before a command starts, and [watched.done] whatever comes of it. The
-// folder is tainted at once where nobody will know what the command did: in the background others read meanwhile, and a folder that holds too much is
-// not looked at. Without containment it may write anywhere.
+// folder is tainted at once where nobody will know what the command did: in the
+// background others read meanwhile, and a folder that holds too much is not looked at.
+// Without containment it may write anywhere.
 func (w *watched) begin(ctx context.Context, level sys.Isolation) error {
 	if w == nil || !w.unsure && len(w.unseen.read) == 0 {
 		return nil
@@ -176,13 +182,13 @@ func (c *command) taintOutside(ctx context.Context, writable []string) error {
 	if id == "" || c.verdict.ReadOnly {
 		return nil
 	}
-	read, err := k.liveLabels(ctx, k.runs.of(id).labels.WithoutWork())
-	if err != nil || !read.Untrusted() {
+	read, err := k.readOutside(ctx, id)
+	if err != nil || read == nil {
 		return err
 	}
 	for _, path := range writable {
 		if !security.Within(path, realPath(c.caller.scope.folder)) {
-			if err := k.taintBelow(ctx, store.CoversAll, path, id, roots(read)); err != nil {
+			if err := k.taintBelow(ctx, store.CoversAll, path, id, read); err != nil {
 				return err
 			}
 		}

@@ -31,8 +31,7 @@ func BenchmarkDays(b *testing.B) {
 		d.until("it is on the screen", func() bool {
 			return d.run(`!!document.querySelector("aside li .open")?.innerText.includes("good morning")`) == "true"
 		})
-		d.run(`measure.open("good morning")`)
-		d.until("it is open", func() bool { return d.run("measure.took > 0") == "true" })
+		d.open("good morning")
 		window := xdotool(b, "search", "--sync", "--onlyvisible", "--name", "^Oxios$")
 		xdotool(b, "windowactivate", "--sync", window)
 		d.run(`document.querySelector("textarea").focus()`)

@@ -64,8 +64,7 @@ func BenchmarkWindow(b *testing.B) {
 			return t
 		}
 		idle := write()
-		d.run(`measure.open("Conversation 1999")`)
-		d.until("it is open", func() bool { return d.run("measure.took > 0") == "true" })
+		d.open("Conversation 1999")
 		p := &program{t: b, home: home}
 		p.dial()
 		p.say("speak steadily")
@@ -85,8 +84,7 @@ func BenchmarkWindow(b *testing.B) {
 		b.ReportMetric(busy.P95/idle.P95, "ratio_p95")
 		b.ReportMetric(memory(b, home), "window_after_MB")
 
-		d.run(`measure.open("The long conversation")`)
-		d.until("it is open", func() bool { return d.run("measure.took > 0") == "true" })
+		d.open("The long conversation")
 		took, err := strconv.ParseFloat(d.run("measure.took"), 64)
 		if err != nil {
 			b.Fatal(err)
@@ -150,6 +148,13 @@ func (d *driver) value(expression string, into any) {
 func (d *driver) until(what string, ok func() bool) {
 	d.t.Helper()
 	(&program{t: d.t}).until(what, ok)
+}
+
+// open opens a conversation, and waits until its end is drawn.
+func (d *driver) open(title string) {
+	d.t.Helper()
+	d.run(fmt.Sprintf("measure.open(%q)", title))
+	d.until("it is open", func() bool { return d.run("measure.took > 0") == "true" })
 }
 
 func (p *program) onboard() {
