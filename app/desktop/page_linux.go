@@ -36,11 +36,12 @@ static int display_gone(Display *display) {
 	return 0;
 }
 
-// A caret that blinks draws the window twice a second, which is one hundredth
-// of a processor for as long as the window has the focus: it stands instead.
+// A caret that blinks draws the window twice a second, which is one hundredth of a
+// processor for as long as the window has the focus: it stands, for twelve days. With
+// gtk-cursor-blink off, WebKit would draw it anew with every frame of the screen.
 static void mend_page(void) {
 	GtkSettings *settings = gtk_settings_get_default();
-	if (settings != NULL) g_object_set(settings, "gtk-cursor-blink", FALSE, NULL);
+	if (settings != NULL) g_object_set(settings, "gtk-cursor-blink-time", G_MAXINT, NULL);
 	g_idle_add(find_views, NULL);
 	XSetIOErrorHandler(display_gone);
 }

@@ -20,6 +20,7 @@ after(async () => {
 /** found is what axe objects to, a line for each place. */
 async function found(page) {
 	const { violations } = await new AxeBuilder({ page })
+		.setLegacyMode() // the page has no frames, and without it a second page is opened for each result, a third of the time
 		// A menu hangs at the end of the body, beside the landmarks; everything else about it is checked.
 		.options({
 			resultTypes: ['violations'], // what passes is not laid out: that takes most of the time where much is on the screen
