@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -216,11 +217,12 @@ func (c *caller) sees(by scope) bool {
 
 func (c *commands) list(who *caller) []Job {
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	jobs := slices.Collect(maps.Values(c.jobs))
+	c.mu.Unlock()
 	out := []Job{}
-	for _, s := range c.jobs {
+	for _, s := range jobs {
 		if who.sees(s.by) {
-			out = append(out, s.view(c.k))
+			out = append(out, s.view(c.k)) // without the lock, as it takes others
 		}
 	}
 	slices.SortFunc(out, func(a, b Job) int { return a.StartedAt.Compare(b.StartedAt) })

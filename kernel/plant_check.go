@@ -34,9 +34,11 @@ type planting struct {
 	shut   []string // of what was there: what the command could only read
 	began  time.Time
 
-	mu   sync.Mutex
-	said []string // what was put aside so far, in words
-	left []string // what could not be
+	checking sync.Mutex // one look at a time; putting aside takes other locks
+
+	mu   sync.Mutex // held for what follows alone, as the list of jobs waits for it
+	said []string   // what was put aside so far, in words
+	left []string   // what could not be
 }
 
 // beginPlanting takes note of how things are before a command begins, and closes
@@ -220,8 +222,8 @@ func (p *planting) check(ctx context.Context) error {
 	if p == nil {
 		return nil
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.checking.Lock()
+	defer p.checking.Unlock()
 	ctx = context.WithoutCancel(ctx)
 	u := p.c.caller.k.undos
 	u.one.Lock() // before the other one, as everywhere
@@ -249,8 +251,8 @@ func (p *planting) putAside(ctx context.Context, list []planted) error {
 	if p == nil || len(list) == 0 {
 		return nil
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.checking.Lock()
+	defer p.checking.Unlock()
 	u := p.c.caller.k.undos
 	u.one.Lock()
 	defer u.one.Unlock()
@@ -277,6 +279,8 @@ func (p *planting) say(list *[]string, n planted) {
 	if len(n.settingKeys) > 0 {
 		name += " (" + strings.Join(n.settingKeys, ", ") + ")"
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if !slices.Contains(*list, name) {
 		*list = append(*list, name)
 	}

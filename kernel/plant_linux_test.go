@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -259,9 +260,21 @@ func TestWhatABackgroundCommandPlantsForGitIsPutAsideWhileItRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Whoever looks at the jobs meanwhile waits for nothing that is being put aside.
+	ctx, leave := context.WithCancel(t.Context())
+	var looking sync.WaitGroup
+	for range 4 {
+		looking.Go(func() {
+			for ctx.Err() == nil {
+				k.Person().Exec.Jobs(ctx)
+			}
+		})
+	}
 	k.Until("the hook is put aside", func() bool {
 		return exists(k.Folder, "planted") && !exists(k.Folder, "lib/.git/hooks/post-checkout") && !exists(k.Folder, ".git/commondir")
 	})
+	leave()
+	looking.Wait()
 	k.Until("the job says so", func() bool {
 		jobs, err := k.Person().Exec.Jobs(t.Context())
 		return err == nil && len(jobs) == 1 && jobs[0].Running && strings.Contains(jobs[0].Note, "lib/.git/hooks/post-checkout") && strings.Contains(jobs[0].Note, ".git/commondir")
