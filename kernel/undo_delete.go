@@ -54,7 +54,10 @@ func (c *command) deletes(ctx context.Context) *deletion {
 	kept := map[string]bool{}
 	copied := c.onCopy(ctx, c.level(false))
 	if !copied && c.caller.scope.runID != "" && !k.undos.tooLarge(folder) {
-		if x, err := k.undos.look(ctx, folder); err == nil {
+		k.undos.objects.Clearing.RLock()
+		x, err := k.undos.look(ctx, folder)
+		k.undos.objects.Clearing.RUnlock()
+		if err == nil {
 			for _, e := range x.Entries {
 				if e.Kept {
 					kept[e.Path] = true
