@@ -105,12 +105,19 @@
 //     runs later are writable. Checkpoints and review cover them, not this
 //     package.
 //   - The existence, size and mode of a file outside can be asked for by its
-//     name, and files that the account owns can be chmod'ed. The
-//     command lines of other processes can be read, their environment cannot.
+//     name.
 //   - /dev/shm is shared with the account's other programs.
-//   - What has left its session outlives Oxios where the helper is killed together
-//     with the kernel. At level 3 all of it ends with the walls.
 //   - A repository whose .git lies above the command's folder has to be granted.
+//
+// Where the system lets it, the helper stands in a room: process and mount
+// namespaces of its own, whose first process it is. When it ends, whoever ended
+// it, all that it started ends; and what the command may not write is mounted
+// read-only. Where there can be no room (whether there can is tried once):
+//
+//   - Files that the account owns can be chmod'ed, and so can the system's by root.
+//   - The command lines of other processes can be read, their environment cannot.
+//   - What has left its session outlives Oxios where the helper is killed together
+//     with the kernel.
 //   - Signals to outside processes are stopped from Landlock ABI 6 on. Below
 //     it, only the helper and the kernel are protected.
 //

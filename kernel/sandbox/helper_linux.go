@@ -49,6 +49,11 @@ func supervise(inside bool) error {
 	if len(p.Walls) > 0 {
 		return enclose(p)
 	}
+	if p.Room {
+		if err := enterRoom(p); err != nil {
+			return notices.Encode(failure(err))
+		}
+	}
 	if p.Hole {
 		if err := carry(); err != nil {
 			return notices.Encode(failure(fmt.Errorf("open the way to the network: %w", err)))

@@ -35,6 +35,7 @@ type helped struct {
 
 	// At level 3.
 	walls string // the view around it, "" while there is none
+	room  bool   // it stands in one; at level 2
 	tmp   string // the temporary folder that belongs to the walls
 	hole  *hole
 	repos []string // in which something may have to be taken back
@@ -76,15 +77,18 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 		p.Rules, p.Same, p.Hole, p.Kernel, p.Temp = v.rules(spec.Unread), v.granted(), spec.Hole != nil, 1, ""
 	case j.level >= sys.IsolationPartial:
 		p.Rules = r.rules(spec, path, j.tmp)
+		if p.Room = spec.room || r.hasRooms(ctx); p.Room {
+			p.Kernel = 1 // it is not seen from there
+		}
 	}
 	r.adoptOrphans()
 	var h *helped
 	err := r.register(j, func() (err error) {
 		if !apart {
-			h = r.takeSpare(v.key())
+			h = r.takeSpare(v.key(), p.Room)
 		}
 		if h == nil {
-			h, err = startHelper(r, apart)
+			h, err = startHelper(r, apart, p.Room)
 		}
 		if err == nil {
 			j.root, j.streams, j.proc = h.root, h.streams, h
@@ -120,7 +124,7 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 	}
 	if !apart {
 		r.mu.Lock()
-		r.last = v
+		r.last, r.lastRoom = v, p.Room
 		r.mu.Unlock()
 	}
 	return nil
@@ -184,8 +188,8 @@ func notApplied(level sys.Isolation, why error) error {
 }
 
 // startHelper starts a helper, which waits for its plan. One that stands apart
-// may mount copies.
-func startHelper(r *Runner, standsApart bool) (*helped, error) {
+// may mount copies; one in a room, what its command sees at level 2.
+func startHelper(r *Runner, standsApart, room bool) (*helped, error) {
 	streams, stdout, stderr, err := pipes()
 	if err != nil {
 		return nil, err
@@ -213,8 +217,12 @@ func startHelper(r *Runner, standsApart bool) (*helped, error) {
 	h.cmd.ExtraFiles = []*os.File{far[0], far[1], stdout, stderr}
 	h.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	h.cmd.WaitDelay = time.Second // for one who got its stderr and outlives it
-	if standsApart {
+	switch {
+	case standsApart:
 		apart(h.cmd.SysProcAttr)
+	case room:
+		inRoom(h.cmd.SysProcAttr)
+		h.room = true
 	}
 	if err := r.groups.start(h); err != nil {
 		h.close()
@@ -250,7 +258,7 @@ func (h *helped) begin(ctx context.Context, j *Job, p plan) error {
 	case n.Failure != "":
 		return notApplied(sys.Isolation(p.Level), errors.New(n.Message))
 	}
-	if j.PID = n.PID; h.walls != "" {
+	if j.PID = n.PID; h.walls != "" || h.room {
 		j.PID = outsideID(h.root, n.PID)
 	}
 	h.notices.SetReadDeadline(time.Time{})

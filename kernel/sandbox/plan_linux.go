@@ -14,6 +14,7 @@ type plan struct {
 	MaxMemory int64
 	MaxProcs  int
 	MaxDisk   int64 // of a single file
+	Room      bool  // the helper stands in a room, which is to be made ready
 
 	// At level 3 the helper gets two plans: one with the walls, and when these
 	// stand, the other behind them gets the command.

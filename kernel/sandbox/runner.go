@@ -47,12 +47,14 @@ type Runner struct {
 	abi int // pretend that the host has no newer Landlock than this; 0 for what it has
 
 	noWalls bool // pretend that the host has no bubblewrap
+	noRooms bool // pretend that it lets nobody make namespaces
 
 	probing sync.Mutex
 	copies  copying
 	surveys surveys
 	temps   temps
 	caches  caching
+	rooms   rooms
 
 	mu     sync.Mutex
 	report *Report
@@ -66,7 +68,16 @@ type Runner struct {
 	groups groups
 	last   *view // that of the last command, nil below level 3
 
+	lastRoom bool // it had a room
+
 	leaving sync.WaitGroup // what makes or ends a spare helper
+}
+
+// rooms is what a runner knows about rooms.
+type rooms struct {
+	mu    sync.Mutex
+	tried bool
+	ok    bool
 }
 
 // New returns a runner. It starts nothing: call [Runner.Probe] before running

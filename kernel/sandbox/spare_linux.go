@@ -35,7 +35,7 @@ func (r *Runner) keepSpare() {
 	r.leaving.Add(1)
 	defer r.leaving.Done()
 	v := r.last
-	h, err := startHelper(r, false)
+	h, err := startHelper(r, false, r.lastRoom)
 	if err != nil {
 		return // the next command tries again, and says why it fails
 	}
@@ -68,10 +68,10 @@ func (h *helped) wallIn(v *view) bool {
 	return true
 }
 
-// takeSpare returns the helper that waits behind the walls of key, or nil when
-// there is none that is alive. Another one is dismissed: commands of its kind
+// takeSpare returns the helper that waits behind the walls of key, or in a room, or
+// nil when there is none that is alive. Another one is dismissed: commands of its kind
 // are over. The lock is held.
-func (r *Runner) takeSpare(key string) *helped {
+func (r *Runner) takeSpare(key string, room bool) *helped {
 	h := r.spare.helper
 	if h == nil {
 		return nil
@@ -84,7 +84,7 @@ func (r *Runner) takeSpare(key string) *helped {
 		h.dismiss()
 		return nil
 	}
-	if h.walls != key {
+	if h.walls != key || h.room != room {
 		r.leaving.Go(h.dismiss) // it takes the walls down first
 		return nil
 	}

@@ -93,6 +93,7 @@ type Spec struct {
 	Tag string
 
 	cache cacheUse // as [Runner.cacheOf] made it
+	room  bool     // try it in a room, known to be there or not
 }
 
 // Instead is a file that stands in the place of another one.

@@ -68,6 +68,9 @@ var opened = map[sys.Isolation][]string{
 	},
 }
 
+// inRooms are those of them that level 2 holds where there are rooms.
+var inRooms = []string{"change the mode of a file outside", "read the command line of a process outside"}
+
 // TestEscapesFailForAnOrdinaryUser runs all trials at each level as somebody who
 // is not root. Started by root, it starts itself again as nobody.
 func TestEscapesFailForAnOrdinaryUser(t *testing.T) {
@@ -78,7 +81,9 @@ func TestEscapesFailForAnOrdinaryUser(t *testing.T) {
 		return
 	}
 	r, _ := setup(t, Config{})
-	for _, level := range []sys.Isolation{sys.IsolationFull, sys.IsolationPartial, sys.IsolationLimits} {
+	rooms := r.hasRooms(t.Context())
+	for i, level := range []sys.Isolation{sys.IsolationFull, sys.IsolationPartial, sys.IsolationLimits, sys.IsolationPartial} {
+		r.noRooms = i > 2
 		list, err := r.canaries(t.Context(), level, landlockABI())
 		if err != nil {
 			t.Fatal(err)
@@ -88,6 +93,9 @@ func TestEscapesFailForAnOrdinaryUser(t *testing.T) {
 			if level < below {
 				want = append(want, names...)
 			}
+		}
+		if level == sys.IsolationPartial && rooms && !r.noRooms {
+			want = slices.DeleteFunc(want, func(name string) bool { return slices.Contains(inRooms, name) })
 		}
 		for _, c := range list {
 			if !c.Held {

@@ -6,9 +6,11 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	"oxios/kernel/sandbox"
+	"oxios/kernel/sys"
 )
 
 func main() {
@@ -20,7 +22,15 @@ func main() {
 	}
 	r := sandbox.New(sandbox.Config{Helper: os.Args[0]})
 	r.Probe(context.Background())
-	if _, err := r.Start(context.Background(), sandbox.Spec{Argv: []string{"bash", "-c", os.Args[3]}, Dir: os.Args[2], Level: r.Level()}); err != nil {
+	level := r.Level()
+	if len(os.Args) > 4 {
+		n, err := strconv.Atoi(os.Args[4])
+		if err != nil {
+			os.Exit(64)
+		}
+		level = min(level, sys.Isolation(n))
+	}
+	if _, err := r.Start(context.Background(), sandbox.Spec{Argv: []string{"bash", "-c", os.Args[3]}, Dir: os.Args[2], Level: level}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
