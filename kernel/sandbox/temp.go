@@ -1,10 +1,12 @@
 package sandbox
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 )
 
 // Temporary folders of commands are named by this. Each is locked by the process
@@ -30,12 +32,15 @@ func (t *temps) make(dir string) (string, error) {
 			return "", err
 		}
 		path = canonical(path)
+		// Another start may have taken it for left over before it was locked.
 		f, err := hold(path)
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.EWOULDBLOCK) {
+			continue
+		}
 		if err != nil {
 			os.Remove(path)
 			return "", err
 		}
-		// Another start may have taken it for left over before it was locked.
 		if is, err := os.Lstat(path); err == nil {
 			if own, err := f.Stat(); err == nil && os.SameFile(is, own) {
 				t.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -73,4 +74,36 @@ func TestWhatEarlierProcessesLeftIsRemovedWhenItIsNobodys(t *testing.T) {
 	if exists(held) {
 		t.Error("a folder that was given back is left")
 	}
+}
+
+func TestAFolderIsMadeWhileAnotherStartSweeps(t *testing.T) {
+	t.Parallel()
+	temp := canonical(t.TempDir())
+	done := make(chan struct{})
+	var sweeping sync.WaitGroup
+	sweeping.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				sweepTemps(temp)
+			}
+		}
+	})
+	var used temps
+	for range 300 {
+		path, err := used.make(temp)
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		if !exists(path) {
+			t.Errorf("%s is gone", path)
+			break
+		}
+		used.remove(path)
+	}
+	close(done)
+	sweeping.Wait()
 }
