@@ -76,7 +76,12 @@ func need(action string, fields ...string) error {
 
 func knowledgeCall(ctx context.Context, h *kernel.Handle, in knowledgeArgs) (string, error) {
 	api := h.Knowledge
-	changed := func(c kernel.VaultChange, err error) (string, error) { return changeText(c), err }
+	changed := func(c kernel.VaultChange, err error) (string, error) {
+		if err != nil && c.Changed == 0 {
+			return "", err // what failed says nothing of how the note is
+		}
+		return changeText(c), err
+	}
 	switch in.Action {
 	case "read":
 		if err := need(in.Action, "path", in.Path); err != nil {
