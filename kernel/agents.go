@@ -139,6 +139,7 @@ type RunResult struct {
 	Error            *sys.Error      `json:"error,omitempty"`
 	Cost             Cost            `json:"cost"`
 	Changes          []ChangeSummary `json:"changes"`
+	Totals           []ChangeTotal   `json:"totals,omitempty"`            // where Changes does not list all
 	Waiting          []string        `json:"waiting_approvals,omitempty"` // ids of approvals that it waits for
 	Demo             bool            `json:"demo"`
 }
@@ -359,6 +360,9 @@ func (k *Kernel) result(ctx context.Context, id string) (RunResult, error) {
 	}
 	for _, c := range changes {
 		res.Changes = append(res.Changes, c.ChangeSummary)
+	}
+	if res.Totals, err = k.totals(ctx, id, len(changes)); err != nil {
+		return res, err
 	}
 	waiting, err := k.approvals.List(ctx, security.ApprovalQuery{RunID: id, State: security.ApprovalPending})
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"oxios/kernel/security"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
-	"oxios/kernel/undo"
 )
 
 // ApplyTry does in the folder exactly what was shown of a try, and approves the
@@ -72,7 +71,7 @@ func (u *undos) applyTry(ctx context.Context, who sys.Principal, id string, in A
 	if err != nil {
 		return ap, notRecorded(err)
 	}
-	why := u.make(ctx, only(run), moves, undo.Mover.Apply)
+	why := u.make(ctx, ctx, only(run), moves, false, nil)
 	if err := u.endTry(ctx, run, id, moves, why); err != nil {
 		return ap, err
 	}
@@ -105,16 +104,7 @@ func (u *undos) endTry(ctx context.Context, run Run, id string, moves []store.Un
 	if err != nil {
 		return err
 	}
-	states := map[int]string{}
-	for _, m := range moves {
-		states[m.N] = m.State
-	}
-	shut := func(tx *store.Tx) error {
-		if len(moves) == 0 {
-			return nil
-		}
-		return u.k.store.CloseUndoMoves(tx, moves[0].OpID, states)
-	}
+	shut := func(tx *store.Tx) error { return u.k.store.CloseUndoMoves(tx, moves) }
 	if kept == nil { // its conversation was deleted
 		return u.k.store.Write(ctx, shut)
 	}
@@ -161,7 +151,7 @@ func (u *undos) endTry(ctx context.Context, run Run, id string, moves []store.Un
 	if err != nil || len(back) == 0 {
 		return err
 	}
-	u.make(ctx, only(run), back, undo.Mover.Apply)
+	u.make(ctx, ctx, only(run), back, false, nil)
 	return u.endTry(ctx, run, id, back, nil)
 }
 
@@ -181,7 +171,7 @@ func (u *undos) endBack(ctx context.Context, run Run, kept *store.Try, moves []s
 
 // triedMoves do in the folder what was tried.
 func triedMoves(run Run, id string, files []UndoFile) []store.UndoMove {
-	moves := movesOf(only(run), sys.NewID(), false, files)
+	moves := movesOf(only(run), sys.NewID(), false, true, files)
 	for i := range moves {
 		moves[i].TryID = id
 	}

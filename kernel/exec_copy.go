@@ -74,7 +74,7 @@ func (t *tries) files(ctx context.Context, c copied) (_ []store.TriedFile, aside
 		if err := undo.Keep(t.k.undos.objects, upper, ch.Path, becomes); err != nil {
 			return nil, nil, unreadable(ch.Path, err)
 		}
-		out = append(out, store.TriedFile{Path: ch.Path, Was: was.String(), Becomes: becomes.String(), Late: lately(lower, ch.Path, c.began)})
+		out = append(out, store.TriedFile{Path: ch.Path, Was: was.With(undo.MetaOf(lower, ch.Path)), Becomes: becomes.With(undo.MetaOf(upper, ch.Path)), Late: lately(lower, ch.Path, c.began)})
 	}
 	return t.unplanted(ctx, c.Folder, out)
 }
@@ -183,7 +183,7 @@ func (u *undos) bring(ctx context.Context, c *command, on copied) (_ []store.Fil
 	if len(moves) == 0 {
 		return nil, aside, nil
 	}
-	why := u.make(ctx, only(run), moves, undo.Mover.Apply)
+	why := u.make(ctx, ctx, only(run), moves, false, nil)
 	if err := u.endTry(ctx, run, kept.ApprovalID, moves, why); err != nil {
 		return nil, nil, notBrought(err)
 	}

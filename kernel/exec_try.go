@@ -362,6 +362,7 @@ func triedFile(root *security.Root, folder string, k store.TriedFile) (UndoFile,
 	if f.becomes, err = undo.Parse(k.Becomes); err != nil {
 		return f, err
 	}
+	f.meta = undo.ParseMeta(k.Becomes)
 	f.Size, f.Folder = f.becomes.Size, f.becomes.Kind == undo.Folder || f.was.Kind == undo.Folder && f.becomes.Kind == undo.Absent
 	same := f.was
 	same.Mode = f.becomes.Mode

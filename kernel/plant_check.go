@@ -321,7 +321,7 @@ func (u *undos) putAside(ctx context.Context, p *planting, list []planted) (done
 	var marks []store.FileMark
 	var files []UndoFile
 	for _, n := range list {
-		if m, ok := last[n.path]; !ok || m.After != n.is.String() {
+		if m, ok := last[n.path]; !ok || !undo.Same(m.After, n.is.String()) {
 			before := n.was.String()
 			if ok {
 				before = m.After
@@ -348,20 +348,11 @@ func (p *planting) remove(at string) bool {
 	return err == nil && root.FS().Remove(rel) == nil
 }
 
-// settle makes a move that may have been made already: what a command did on a copy
-// never comes into the folder where it is to be put aside.
-func settle(m undo.Mover, v undo.Move) error {
-	if now, err := undo.Look(v.Root, v.Rel); err == nil && now == v.Becomes {
-		return nil
-	}
-	return m.Apply(v)
-}
-
 // move writes moves down, makes them and writes down what came of them. The caller
 // holds the lock of undos.
 func (u *undos) move(ctx context.Context, run Run, files []UndoFile, marks []store.FileMark) (map[string]error, error) {
-	moves := movesOf(only(run), sys.NewID(), false, files)
 	err := u.keepPresent(only(run), files)
+	moves := movesOf(only(run), sys.NewID(), false, true, files)
 	if err == nil {
 		err = u.k.store.Write(ctx, func(tx *store.Tx) error {
 			if err := u.k.store.AddFileMarks(tx, marks); err != nil {
@@ -373,10 +364,7 @@ func (u *undos) move(ctx context.Context, run Run, files []UndoFile, marks []sto
 	if err != nil {
 		return nil, notRecorded(err)
 	}
-	why := u.make(ctx, only(run), moves, settle)
-	states := map[int]string{}
-	for _, m := range moves {
-		states[m.N] = m.State
-	}
-	return why, u.k.store.Write(ctx, func(tx *store.Tx) error { return u.k.store.CloseUndoMoves(tx, moves[0].OpID, states) })
+	// A move may have been made already: what a command did on a copy never comes into the folder where it is to be put aside.
+	why := u.make(ctx, ctx, only(run), moves, true, nil)
+	return why, u.k.store.Write(ctx, func(tx *store.Tx) error { return u.k.store.CloseUndoMoves(tx, moves) })
 }

@@ -42,7 +42,8 @@ type RunView struct {
 	Run     Run             `json:"run"`
 	Steps   []StepView      `json:"steps"`
 	Changes []ChangeSummary `json:"changes"`
-	Undo    *UndoState      `json:"undo,omitempty"` // null for a run that changed no file
+	Totals  []ChangeTotal   `json:"totals,omitempty"` // where Changes does not list all
+	Undo    *UndoState      `json:"undo,omitempty"`   // null for a run that changed no file
 
 	Memories int `json:"memories,omitempty"` // how many it was given or looked up
 
@@ -158,6 +159,9 @@ func (k *Kernel) runView(ctx context.Context, r Run, steps []store.Step, changed
 	changes, err := k.changes(ctx, r.ID)
 	for _, c := range changes {
 		v.Changes = append(v.Changes, c.ChangeSummary)
+	}
+	if err == nil {
+		v.Totals, err = k.totals(ctx, r.ID, len(changes))
 	}
 	if err == nil {
 		v.Undo, err = k.undoState(ctx, r)

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"path"
 	"slices"
 	"strings"
 
 	"oxios/kernel/event"
-	"oxios/kernel/security"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
 	"oxios/kernel/undo"
@@ -29,6 +27,7 @@ type UndoInput struct {
 	Alone bool     `json:"alone,omitempty"`
 	Paths []string `json:"paths,omitempty"`
 	Force []string `json:"force,omitempty"` // paths in conflict that are put back all the same; what is there is kept first
+	Times bool     `json:"times,omitempty"` // files whose content is put back get their old times too; else that of the undo, by which build tools go
 	Hash  string   `json:"hash"`            // of the preview
 }
 
@@ -117,23 +116,25 @@ func (u *undos) goBack(ctx context.Context, f kin, in UndoInput, redo bool) (Und
 		}
 		plan.Files[i].Status = UndoReady
 	}
-	op := sys.NewID()
-	moves := movesOf(f, op, redo, plan.Files)
-	if len(moves) == 0 {
+	if !slices.ContainsFunc(plan.Files, func(f UndoFile) bool { return f.Status == UndoReady }) {
 		return plan, nil
 	}
-	// What was shown is done whether or not somebody still waits for it.
+	op := sys.NewID()
+	var moves []store.UndoMove
+	// What was shown is done whether or not somebody still waits for it, but for the later batches of a large one.
+	asked := ctx
 	ctx = context.WithoutCancel(ctx)
 	u.objects.Clearing.RLock()
 	err = u.keepPresent(f, plan.Files)
 	if err == nil {
+		moves = movesOf(f, op, redo, in.Times, plan.Files)
 		err = u.k.store.Write(ctx, func(tx *store.Tx) error { return u.k.store.AddUndoMoves(tx, moves) })
 	}
 	u.objects.Clearing.RUnlock()
 	if err != nil {
 		return plan, notRecorded(err)
 	}
-	why := u.make(ctx, f, moves, undo.Mover.Apply)
+	why := u.make(ctx, asked, f, moves, false, u.progress(ctx, f, moves))
 	err = u.close(ctx, f, moves)
 	u.tell(&plan, moves, why)
 	return plan, err
@@ -141,16 +142,17 @@ func (u *undos) goBack(ctx context.Context, f kin, in UndoInput, redo bool) (Und
 
 // keepPresent puts what is about to be replaced into the store, whoever wrote it.
 func (u *undos) keepPresent(of kin, files []UndoFile) error {
-	folders := of.folders()
-	for _, f := range files {
-		if f.Status != UndoReady || f.now.Kind != undo.File && f.now.Kind != undo.Link {
+	at := topsOf(of.folders())
+	defer at.close()
+	for i := range files {
+		f := &files[i]
+		if f.Status != UndoReady || f.now.Kind == undo.Absent {
 			continue
 		}
-		dir, rel := where(folders, f.path)
-		root, err := security.OpenRoot(dir)
+		root, rel, err := at.open(f.path)
 		if err == nil {
+			f.nowMeta = undo.MetaOf(root, rel)
 			err = undo.Keep(u.objects, root, rel, f.now)
-			root.Close()
 		}
 		if err != nil {
 			return err
@@ -159,13 +161,35 @@ func (u *undos) keepPresent(of kin, files []UndoFile) error {
 	return nil
 }
 
+// metaThen is what belongs to a file after it is put back. What was not there, or
+// was something else, comes back as it was. A file whose content goes back is new
+// for the tools that go by times, unless its times are wanted; it keeps the
+// attributes of now where older ones are not known.
+func (f *UndoFile) metaThen(times bool) undo.Meta {
+	m := f.meta
+	switch {
+	case f.now.Kind != f.becomes.Kind:
+		return m
+	case !m.Known:
+		m = f.nowMeta
+		m.Modified, m.Accessed = 0, 0
+	case !times:
+		m.Modified, m.Accessed = 0, 0
+	}
+	if f.now.Kind == undo.File && f.now.Content == f.becomes.Content && m.Modified == 0 { // only its mode goes back
+		m.Modified, m.Accessed = f.nowMeta.Modified, f.nowMeta.Accessed
+	}
+	return m
+}
+
 // movesOf puts what is to be done into an order in which it can be done: what goes
 // goes first, folders come before what is in them.
-func movesOf(of kin, op string, redo bool, files []UndoFile) []store.UndoMove {
+func movesOf(of kin, op string, redo, times bool, files []UndoFile) []store.UndoMove {
 	type step struct {
-		path         string
-		was, becomes undo.State
-		rank         int
+		path          string
+		was, becomes  undo.State
+		meta, nowMeta undo.Meta
+		rank          int
 	}
 	absent := undo.State{Kind: undo.Absent}
 	var steps []step
@@ -173,13 +197,13 @@ func movesOf(of kin, op string, redo bool, files []UndoFile) []store.UndoMove {
 		if f.Status != UndoReady {
 			continue
 		}
-		was, becomes := f.now, f.becomes
+		was, becomes, meta := f.now, f.becomes, f.metaThen(times)
 		if was.Kind != undo.Absent && becomes.Kind != undo.Absent && (was.Kind == undo.Folder) != (becomes.Kind == undo.Folder) {
 			rank := 0
 			if was.Kind == undo.Folder {
 				rank = 1
 			}
-			steps = append(steps, step{f.path, was, absent, rank})
+			steps = append(steps, step{f.path, was, absent, undo.Meta{}, f.nowMeta, rank})
 			was = absent
 		}
 		rank := 3
@@ -191,7 +215,7 @@ func movesOf(of kin, op string, redo bool, files []UndoFile) []store.UndoMove {
 		case becomes.Kind == undo.Folder:
 			rank = 2
 		}
-		steps = append(steps, step{f.path, was, becomes, rank})
+		steps = append(steps, step{f.path, was, becomes, meta, f.nowMeta, rank})
 	}
 	slices.SortStableFunc(steps, func(a, b step) int {
 		if a.rank == 1 && b.rank == 1 {
@@ -202,72 +226,30 @@ func movesOf(of kin, op string, redo bool, files []UndoFile) []store.UndoMove {
 	moves := make([]store.UndoMove, len(steps))
 	for i, s := range steps {
 		moves[i] = store.UndoMove{
-			OpID: op, N: i, RunID: of.run().ID, Tree: !of.alone, Redo: redo, Path: s.path, Was: s.was.String(), Becomes: s.becomes.String(), Temp: ".oxios-" + op + "-" + sys.NewID()[24:], State: store.MoveOpen,
+			OpID: op, N: i, RunID: of.run().ID, Tree: !of.alone, Redo: redo, Path: s.path, Was: s.was.With(s.nowMeta), Becomes: s.becomes.With(s.meta), Temp: ".oxios-" + op + "-" + sys.NewID()[24:], State: store.MoveOpen,
 		}
 	}
 	return moves
 }
 
-// make makes moves, each as far as it can be made, and says what hindered the
-// others, by path.
-func (u *undos) make(ctx context.Context, of kin, moves []store.UndoMove, how func(undo.Mover, undo.Move) error) map[string]error {
-	why, folders := map[string]error{}, of.folders()
-	mover := undo.Mover{Objects: u.objects}
-	roots := map[string]*security.Root{}
-	defer func() {
-		for _, r := range roots {
-			r.Close()
-		}
-	}()
-	for i := range moves {
-		m := &moves[i]
-		m.State = store.MoveLeft
-		if why[m.Path] != nil {
-			continue // the first half of it was not made
-		}
-		err := func() error {
-			dir, rel := where(folders, m.Path)
-			root := roots[dir]
-			if root == nil {
-				var err error
-				if root, err = security.OpenRoot(dir); err != nil {
-					return err
-				}
-				roots[dir] = root
-			}
-			was, err := undo.Parse(m.Was)
-			if err != nil {
-				return err
-			}
-			becomes, err := undo.Parse(m.Becomes)
-			if err != nil {
-				return err
-			}
-			defer u.k.cmds.lockFile(m.Path)()
-			return how(mover, undo.Move{Root: root, Rel: rel, Was: was, Becomes: becomes, Temp: path.Join(path.Dir(rel), m.Temp)})
-		}()
-		if err != nil {
-			why[m.Path] = err
-			if !errors.Is(err, undo.ErrForeign) && !errors.Is(err, undo.ErrNotEmpty) {
-				u.k.log.WarnContext(ctx, "A file could not be put back", "run_id", m.RunID, "error", err)
-			}
-			continue
-		}
-		m.State = store.MoveDone
-		if err := u.relabel(ctx, m.Path); err != nil {
-			u.k.log.ErrorContext(ctx, "A file that was put back could not be labelled", "run_id", m.RunID, "error", err)
+// progress writes down the files that are durably back, so that what a crash cuts
+// off goes on from there. Folders are not finished before the end.
+func (u *undos) progress(ctx context.Context, of kin, moves []store.UndoMove) func(upTo int) {
+	from := 0
+	return func(upTo int) {
+		done := slices.DeleteFunc(slices.Clone(moves[from:upTo]), func(m store.UndoMove) bool {
+			return m.State != store.MoveDone || strings.HasPrefix(m.Becomes, undo.Folder)
+		})
+		from = upTo
+		if err := u.k.store.Write(ctx, func(tx *store.Tx) error { return u.k.store.CloseUndoMoves(tx, done) }); err != nil {
+			u.k.log.WarnContext(ctx, "Could not write down how far an undo is", "run_id", of.run().ID, "error", err)
 		}
 	}
-	return why
 }
 
 // close writes down what came of moves.
 func (u *undos) close(ctx context.Context, of kin, moves []store.UndoMove) error {
-	states := map[int]string{}
-	for _, m := range moves {
-		states[m.N] = m.State
-	}
-	err := u.k.store.Write(ctx, func(tx *store.Tx) error { return u.k.store.CloseUndoMoves(tx, moves[0].OpID, states) })
+	err := u.k.store.Write(ctx, func(tx *store.Tx) error { return u.k.store.CloseUndoMoves(tx, moves) })
 	if err != nil {
 		return err
 	}
@@ -329,6 +311,8 @@ func (u *undos) tell(plan *UndoPlan, moves []store.UndoMove, why map[string]erro
 			switch err := why[f.path]; {
 			case errors.Is(err, undo.ErrForeign):
 				w = sys.Say("It was changed in this moment, and stays as it is.")
+			case errors.Is(err, errUndoStopped):
+				w = sys.Say("The undo was stopped before it. Undo again to do the rest.")
 			case errors.Is(err, undo.ErrNotEmpty):
 				w = sys.Say("The folder stays: other things are in it.")
 			default:
@@ -379,7 +363,7 @@ func (u *undos) recover(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		why := u.make(ctx, f, moves, undo.Mover.Recover)
+		why := u.make(ctx, ctx, f, moves, true, nil)
 		if id := moves[0].TryID; id != "" {
 			if err := u.endTry(ctx, run, id, moves, why); err != nil {
 				return err

@@ -148,7 +148,7 @@ func (u *undos) look(ctx context.Context, folder string) (*undo.Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	if last == nil || !slices.Equal(last.Entries, x.Entries) {
+	if last == nil || last.Version != x.Version || !slices.Equal(last.Entries, x.Entries) {
 		if err := u.writeIndex(folder, x); err != nil {
 			return nil, err
 		}
@@ -254,12 +254,12 @@ func (w *watched) found(ctx context.Context) ([]store.FileMark, error) {
 	var marks []store.FileMark
 	for _, d := range undo.Differ(w.before, after, root) {
 		m := store.FileMark{
-			RunID: w.by.scope.runID, StepID: w.step, Path: filepath.Join(w.folder, filepath.FromSlash(d.Path)), Before: d.Before.String(), After: d.After.String(), Unsure: w.unsure,
+			RunID: w.by.scope.runID, StepID: w.step, Path: filepath.Join(w.folder, filepath.FromSlash(d.Path)), Before: d.Before.With(d.Meta), After: d.After.String(), Unsure: w.unsure,
 		}
 		if other, ok := last[m.Path]; ok {
 			m.Before = other.After
 		}
-		if m.Before != m.After {
+		if !undo.Same(m.Before, m.After) {
 			marks = append(marks, m)
 		}
 	}
@@ -287,8 +287,9 @@ func (w *watched) found(ctx context.Context) ([]store.FileMark, error) {
 
 // show lists the files that a command changed in the Changes panel.
 func (w *watched) show(ctx context.Context, marks []store.FileMark) {
-	for i, m := range marks {
-		if i == maxShownOf {
+	listed := 0
+	for _, m := range marks {
+		if listed == maxShownOf {
 			break
 		}
 		before, err := undo.Parse(m.Before)
@@ -299,6 +300,7 @@ func (w *watched) show(ctx context.Context, marks []store.FileMark) {
 		if err != nil || before.Kind == undo.Folder || after.Kind == undo.Folder {
 			continue
 		}
+		listed++
 		c := store.Change{RunID: m.RunID, StepID: m.StepID, Path: m.Path, Kind: store.ChangeModified, BeforeSize: before.Size, AfterSize: after.Size}
 		var binary [2]bool
 		c.Before, binary[0] = w.content(before)

@@ -59,6 +59,8 @@ type UndoFile struct {
 
 	path              string // absolute
 	now, was, becomes undo.State
+	meta              undo.Meta // what belongs to becomes
+	nowMeta           undo.Meta // what belongs to now, once it is about to be replaced
 }
 
 // UndoRun is a run of which an undo or a redo puts something back.
@@ -96,6 +98,8 @@ func (u *undos) plan(ctx context.Context, f kin, redo bool, paths []string) (Und
 		return p, err
 	}
 	s := scope{folder: f.run().Folder}
+	at := topsOf(f.folders())
+	defer at.close()
 	found := make([]bool, len(paths))
 	for _, t := range list {
 		shown := s.relative(t.path)
@@ -110,18 +114,18 @@ func (u *undos) plan(ctx context.Context, f kin, redo bool, paths []string) (Und
 		if !ok {
 			continue
 		}
-		file, err := u.file(ctx, f, t, was, becomes, later[t.path])
+		file, err := u.file(ctx, at, len(p.Files) < maxShownOf, t, was, becomes, later[t.path])
 		if err != nil {
 			return p, err
 		}
-		file.Path, file.By = shown, t.by
+		file.Path, file.By, file.meta = shown, t.by, t.meta(redo)
 		p.Files = append(p.Files, file)
 	}
 	if i := slices.Index(found, false); i >= 0 {
 		return p, sys.Errorf(sys.CodeNotFound, "That run did not change %s, as far as Oxios knows. Nothing was changed.", paths[i]).
 			WithHint("`oxios undo RUN --dry-run` lists what it changed.")
 	}
-	u.foldersStay(&p, f)
+	u.foldersStay(&p, at)
 	slices.SortStableFunc(p.Files, func(a, b UndoFile) int { return strings.Compare(a.Path, b.Path) })
 	for _, file := range p.Files {
 		switch file.Status {
@@ -184,29 +188,8 @@ func (u *undos) later(ctx context.Context, f kin, list []*trace) (map[string]str
 	return out, nil
 }
 
-// where is the folder to open for a path of some runs, of which these are the
-// folders, and the path below it.
-func where(folders []string, abs string) (root, rel string) {
-	for _, folder := range folders {
-		for _, f := range []string{realPath(folder), folder} {
-			if rest, err := filepath.Rel(f, abs); err == nil && security.Within(abs, f) {
-				return f, filepath.ToSlash(rest)
-			}
-		}
-	}
-	root = filepath.Dir(abs)
-	for !isFolder(root) && root != filepath.Dir(root) {
-		root = filepath.Dir(root)
-	}
-	rest, err := filepath.Rel(root, abs)
-	if err != nil { // never: root lies above it
-		rest = filepath.Base(abs)
-	}
-	return root, filepath.ToSlash(rest)
-}
-
 // file looks at a path and decides what an undo or redo means for it.
-func (u *undos) file(ctx context.Context, of kin, t *trace, was, becomes undo.State, later string) (UndoFile, error) {
+func (u *undos) file(ctx context.Context, at *tops, differences bool, t *trace, was, becomes undo.State, later string) (UndoFile, error) {
 	f := UndoFile{path: t.path, was: was, becomes: becomes, Does: UndoRestores, Size: becomes.Size, Folder: was.Kind == undo.Folder || becomes.Kind == undo.Folder, Status: UndoReady}
 	switch {
 	case becomes.Kind == undo.Absent:
@@ -215,13 +198,11 @@ func (u *undos) file(ctx context.Context, of kin, t *trace, was, becomes undo.St
 		f.Does = UndoReturns
 	}
 	say := func(status string, w sys.Words) { f.Status, f.Why, f.WhyKO = status, w.EN, w.KO }
-	dir, rel := where(of.folders(), t.path)
-	root, err := security.OpenRoot(dir)
+	root, rel, err := at.open(t.path)
 	if err != nil {
 		say(UndoImpossible, sys.Say("Its folder is not there any more."))
 		return f, nil
 	}
-	defer root.Close()
 	if !undo.Direct(root, rel) {
 		say(UndoImpossible, sys.Say("A folder above it is a link now."))
 		return f, nil
@@ -272,6 +253,9 @@ func (u *undos) file(ctx context.Context, of kin, t *trace, was, becomes undo.St
 	case t.mixed && !t.moved:
 		w := sys.Say("Somebody else changed it while the run was at work: it goes back to that.")
 		f.Why, f.WhyKO = w.EN, w.KO
+	}
+	if !differences {
+		return f, nil
 	}
 	return f, u.show(ctx, &f, root, rel)
 }
@@ -327,7 +311,7 @@ func (u *undos) show(_ context.Context, f *UndoFile, root *security.Root, rel st
 
 // foldersStay finds the folders that are not removed because something else is in
 // them.
-func (u *undos) foldersStay(p *UndoPlan, of kin) {
+func (u *undos) foldersStay(p *UndoPlan, at *tops) {
 	goes := map[string]bool{}
 	for _, f := range p.Files {
 		if f.Does == UndoRemoves && f.Status == UndoReady || f.now.Kind == undo.Absent {
@@ -344,13 +328,11 @@ func (u *undos) foldersStay(p *UndoPlan, of kin) {
 		if !f.Folder || f.Does != UndoRemoves || f.Status != UndoReady {
 			continue
 		}
-		dir, rel := where(of.folders(), f.path)
-		root, err := security.OpenRoot(dir)
+		root, rel, err := at.open(f.path)
 		if err != nil {
 			continue
 		}
 		entries, err := fs.ReadDir(root.FS().FS(), rel)
-		root.Close()
 		if err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !goes[filepath.Join(f.path, e.Name())] }) {
 			delete(goes, f.path)
 			w := sys.Say("The folder stays: other things are in it.")

@@ -62,8 +62,12 @@ func (u *undos) before(ctx context.Context, s scope, p place, root *security.Roo
 	u.objects.Clearing.RLock()
 	defer u.objects.Clearing.RUnlock()
 	mark := func(rel string, before, after undo.State) {
+		var meta undo.Meta
+		if before.Kind != undo.Absent {
+			meta = undo.MetaOf(root, rel)
+		}
 		r.marks = append(r.marks, store.FileMark{
-			RunID: s.runID, StepID: stepID(ctx), Path: filepath.Join(p.root, filepath.FromSlash(rel)), Before: before.String(), After: after.String(),
+			RunID: s.runID, StepID: stepID(ctx), Path: filepath.Join(p.root, filepath.FromSlash(rel)), Before: before.With(meta), After: after.String(),
 		})
 	}
 	absent := undo.State{Kind: undo.Absent}
@@ -110,7 +114,7 @@ func (r *recorded) takeBack(ctx context.Context, root *security.Root) {
 		return
 	}
 	m := r.marks[len(r.marks)-1] // the folders may have been made
-	if is, err := undo.Look(root, r.path); err != nil || is.String() != m.Before {
+	if is, err := undo.Look(root, r.path); err != nil || !undo.Same(is.String(), m.Before) {
 		return
 	}
 	err := r.u.k.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error { return r.u.k.store.RemoveFileMark(tx, m.N) })

@@ -67,10 +67,13 @@ type trace struct {
 	before undo.State   // where the last stretch began in which nobody else wrote
 	at     undo.State   // how the runs, or the last undo or redo, left it
 	undone []undo.State // what undos took away that was not redone, the last one at the end
-	mixed  bool         // somebody else wrote between two steps of the runs
-	unsure bool
-	moved  bool // it was undone or redone since the runs last wrote to it
-	joined bool // it was undone together with what other runs did to it, and only with these it comes back
+
+	beforeMeta undo.Meta   // what belonged to before
+	undoneMeta []undo.Meta // what belonged to each of undone
+	mixed      bool        // somebody else wrote between two steps of the runs
+	unsure     bool
+	moved      bool // it was undone or redone since the runs last wrote to it
+	joined     bool // it was undone together with what other runs did to it, and only with these it comes back
 }
 
 // traces returns what runs did to each path, in the order of the first time. Marks
@@ -109,18 +112,18 @@ func traces(marks []store.FileMark, moves, joined []store.UndoMove, shared map[s
 		t := of[m.Path]
 		switch {
 		case t == nil:
-			t = &trace{path: m.Path, before: before, unsure: m.Unsure}
+			t = &trace{path: m.Path, before: before, beforeMeta: undo.ParseMeta(m.Before), unsure: m.Unsure}
 			of[m.Path] = t
 			order = append(order, t)
 		case t.at != before:
-			t.before, t.mixed, t.unsure = before, true, m.Unsure
+			t.before, t.beforeMeta, t.mixed, t.unsure = before, undo.ParseMeta(m.Before), true, m.Unsure
 		default:
 			t.unsure = t.unsure || m.Unsure
 		}
 		if !slices.Contains(t.by, m.RunID) {
 			t.by = append(t.by, m.RunID)
 		}
-		t.at, t.undone, t.moved, t.joined = after, nil, false, false
+		t.at, t.undone, t.undoneMeta, t.moved, t.joined = after, nil, nil, false, false
 	}
 	move(1 << 62)
 	return slices.DeleteFunc(order, func(t *trace) bool { return t.before == t.at && !t.moved }), nil
@@ -133,6 +136,7 @@ type turn struct {
 	after        int64
 	redo         bool
 	was, becomes undo.State
+	wasMeta      undo.Meta
 }
 
 // turns puts moves that were made together, in their order.
@@ -165,7 +169,7 @@ func turns(moves []store.UndoMove) ([]turn, error) {
 			continue
 		}
 		last[m.Path] = len(out)
-		out = append(out, turn{op: m.OpID, path: m.Path, after: m.After, redo: m.Redo, was: was, becomes: becomes})
+		out = append(out, turn{op: m.OpID, path: m.Path, after: m.After, redo: m.Redo, was: was, becomes: becomes, wasMeta: undo.ParseMeta(m.Was)})
 	}
 	return out, nil
 }
@@ -177,17 +181,17 @@ func (t *trace) move(m turn, joined bool) {
 	}
 	if m.redo {
 		if m.was != t.at { // somebody else's, which a person gave up for this: an undo brings it back
-			t.before = m.was
+			t.before, t.beforeMeta = m.was, m.wasMeta
 		}
 		for n := len(t.undone); n > 0; n = len(t.undone) {
 			top := t.undone[n-1]
-			t.undone = t.undone[:n-1]
+			t.undone, t.undoneMeta = t.undone[:n-1], t.undoneMeta[:n-1]
 			if top == m.becomes {
 				break
 			}
 		}
 	} else {
-		t.undone = append(t.undone, m.was)
+		t.undone, t.undoneMeta = append(t.undone, m.was), append(t.undoneMeta, m.wasMeta)
 	}
 	t.at, t.moved = m.becomes, true
 }
@@ -205,6 +209,14 @@ func (t *trace) ends(redo bool) (was, becomes undo.State, ok bool) {
 		return t.at, t.undone[n-1], true
 	}
 	return t.at, t.before, t.at != t.before
+}
+
+// meta is what belongs to what is put back.
+func (t *trace) meta(redo bool) undo.Meta {
+	if n := len(t.undoneMeta); redo && n > 0 {
+		return t.undoneMeta[n-1]
+	}
+	return t.beforeMeta
 }
 
 // undoState counts what can be undone and redone of a run and its forks.

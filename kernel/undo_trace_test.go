@@ -83,15 +83,14 @@ func TestAFamilyGoesBackToWhereItBeganWhateverWasUndoneBefore(t *testing.T) {
 				moves = append(moves, store.UndoMove{OpID: fmt.Sprintf("%09d", op), N: len(moves), RunID: run.ID, Tree: !alone, Redo: redo, Path: tr.path, Was: was.String(), Becomes: becomes.String()})
 				is[tr.path] = becomes
 			}
-			done := map[int]string{}
 			for i := range moves {
-				done[i] = store.MoveDone
+				moves[i].State = store.MoveDone
 			}
 			must(st.Write(t.Context(), func(tx *store.Tx) error {
-				if err := st.AddUndoMoves(tx, moves); err != nil || len(moves) == 0 {
+				if err := st.AddUndoMoves(tx, moves); err != nil {
 					return err
 				}
-				return st.CloseUndoMoves(tx, moves[0].OpID, done)
+				return st.CloseUndoMoves(tx, moves)
 			}))
 			return refused
 		}

@@ -183,6 +183,12 @@ func (p *progress) rest(response string) {
 // summary says which files changed, what it cost, and how to go on.
 func (p *progress) summary(r kernel.RunResult) {
 	kinds := map[string]string{"created": p.t("created", "생성"), "modified": p.t("changed", "변경"), "deleted": p.t("deleted", "삭제")}
+	if len(r.Changes) > maxListed {
+		for _, line := range p.totals(r.Totals, r.Changes) {
+			p.note("  %s", line)
+		}
+		r.Changes = nil
+	}
 	for _, ch := range r.Changes {
 		kind := kinds[string(ch.Kind)]
 		if kind == "" {
@@ -191,4 +197,22 @@ func (p *progress) summary(r kernel.RunResult) {
 		p.note("  %s %s +%d −%d", kind, oneLine(ch.Path), ch.Added, ch.Removed)
 	}
 	p.note(p.t("· conversation %s · %d model calls · %s", "· 대화 %s · 모델 호출 %d회 · %s"), r.SessionID, r.Cost.Calls, p.price(r.Cost))
+}
+
+// totals tells many changes by their kind: 57,200 files deleted in 1,122 folders.
+func (c *console) totals(all []kernel.ChangeTotal, changes []kernel.ChangeSummary) (lines []string) {
+	if len(all) == 0 {
+		all = kernel.TotalsOf(changes)
+	}
+	for _, t := range all {
+		said := map[string]string{
+			"created": c.t("%s files created in %s folders", "파일 %s개 생성 (폴더 %s개)"),
+			"deleted": c.t("%s files deleted in %s folders", "파일 %s개 삭제 (폴더 %s개)"),
+		}[t.Kind]
+		if said == "" {
+			said = c.t("%s files changed in %s folders", "파일 %s개 변경 (폴더 %s개)")
+		}
+		lines = append(lines, fmt.Sprintf(said, thousands(t.Files), thousands(t.Folders)))
+	}
+	return lines
 }

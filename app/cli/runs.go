@@ -146,6 +146,12 @@ func (c *console) showRun(p kernel.Process, v kernel.RunView) error {
 	if err := table(c.out, rows); err != nil {
 		return err
 	}
+	if len(v.Changes) > maxListed {
+		for _, line := range c.totals(v.Totals, v.Changes) {
+			c.printf("%s", line)
+		}
+		v.Changes = nil
+	}
 	for _, f := range v.Changes {
 		c.printf(c.t("changed %s (+%d −%d)", "바꿈 %s (+%d −%d)"), safe(f.Path), f.Added, f.Removed)
 	}

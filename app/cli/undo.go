@@ -1,8 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,7 +27,7 @@ func (c *console) redoCommand() *cobra.Command {
 }
 
 func (c *console) backCommand(name string, redo bool, about, long string) *cobra.Command {
-	var dry, alone bool
+	var dry, alone, times bool
 	var paths, force []string
 	cmd := &cobra.Command{
 		Use: name + " RUN", Short: about, Long: long, Args: c.args(1, 1),
@@ -39,7 +43,7 @@ func (c *console) backCommand(name string, redo bool, about, long string) *cobra
 					if redo {
 						do = l.Agents.Redo
 					}
-					if plan, err = do(cmd.Context(), kernel.UndoInput{RunID: run.ID, Alone: alone, Paths: paths, Force: force, Hash: plan.Hash}); err != nil {
+					if plan, err = do(cmd.Context(), kernel.UndoInput{RunID: run.ID, Alone: alone, Paths: paths, Force: force, Times: times, Hash: plan.Hash}); err != nil {
 						return err
 					}
 				}
@@ -51,6 +55,7 @@ func (c *console) backCommand(name string, redo bool, about, long string) *cobra
 	cmd.Flags().BoolVar(&alone, "alone", false, c.t("only what this run itself did, not the agents that it forked", "이 실행이 시작한 에이전트는 빼고 이 실행이 직접 한 것만"))
 	cmd.Flags().StringArrayVar(&paths, "path", nil, c.t("only this `path`; may be repeated", "이 `경로`만; 여러 번 쓸 수 있습니다"))
 	cmd.Flags().StringArrayVar(&force, "force", nil, c.t("put this `path` back although it was changed since; what is there is kept first", "그 뒤에 바뀌었어도 이 `경로`를 되돌립니다. 지금 내용은 먼저 보관합니다"))
+	cmd.Flags().BoolVar(&times, "times", false, c.t("give files whose content is put back their old times too; build tools may then miss the change", "내용을 되돌리는 파일의 시각도 예전 것으로 맞춥니다. 빌드 도구가 변화를 모를 수 있습니다"))
 	return c.withJSON(cmd)
 }
 
@@ -82,10 +87,15 @@ func (c *console) showUndo(p kernel.UndoPlan, dry bool) error {
 	case len(p.Files) == 0:
 		c.note("%s", c.t("There is nothing to undo.", "되돌릴 것이 없습니다."))
 	default:
-		if err := table(c.out, rows); err != nil {
-			return err
+		if len(p.Files) > maxListed {
+			rows = append(rows[:1], c.undoSummary(p, rows[1:])...)
 		}
-		if dry {
+		if len(rows) > 1 {
+			if err := table(c.out, rows); err != nil {
+				return err
+			}
+		}
+		if dry && len(p.Files) <= maxListed {
 			for _, f := range p.Files {
 				if f.Diff != "" {
 					c.printf("\n%s\n%s", safe(f.Path), safe(f.Diff))
@@ -97,6 +107,93 @@ func (c *console) showUndo(p kernel.UndoPlan, dry bool) error {
 		return exits(exitFailed)
 	}
 	return nil
+}
+
+// How much of an undo the terminal lists.
+const (
+	maxListed  = 50 // paths; more are told by folder
+	maxFolders = 10
+	maxOdd     = 20 // paths that do not go as the others
+)
+
+// undoSummary tells a large undo by folder, and returns the rows of what does not
+// go as the rest.
+func (c *console) undoSummary(p kernel.UndoPlan, rows [][]string) (odd [][]string) {
+	type group struct {
+		files   int
+		folders map[string]int // how many files of each
+	}
+	groups := map[[2]string]*group{}
+	var order [][2]string
+	left := 0
+	for i, f := range p.Files {
+		if f.Status != kernel.UndoDone && f.Status != kernel.UndoReady {
+			if left++; left <= maxOdd {
+				odd = append(odd, rows[i])
+			}
+			continue
+		}
+		if f.Folder {
+			continue
+		}
+		key := [2]string{f.Does, f.Status}
+		g := groups[key]
+		if g == nil {
+			g = &group{folders: map[string]int{}}
+			groups[key] = g
+			order = append(order, key)
+		}
+		g.files++
+		g.folders[path.Dir(f.Path)]++
+	}
+	for _, key := range order {
+		g := groups[key]
+		c.printf("%s: %s", c.undoCount(key[0], g.files, len(g.folders)), c.undoStatus(key[1]))
+		names := slices.SortedFunc(maps.Keys(g.folders), func(a, b string) int {
+			return cmp.Or(g.folders[b]-g.folders[a], strings.Compare(a, b))
+		})
+		for _, name := range names[:min(len(names), maxFolders)] {
+			c.printf("  %s  %s", thousands(g.folders[name]), safe(name)+"/")
+		}
+		if n := len(names) - maxFolders; n > 0 {
+			c.printf("  %s", fmt.Sprintf(c.t("and %s more folders", "그 밖에 폴더 %s개"), thousands(n)))
+		}
+	}
+	if left > maxOdd {
+		c.printf("%s", fmt.Sprintf(c.t("%s paths do not go back, the first %d of them:", "되돌릴 수 없는 경로 %s개 중 처음 %d개:"), thousands(left), maxOdd))
+	}
+	return odd
+}
+
+// undoCount says what happens to how many files: 57,200 files come back in 1,122
+// folders.
+func (c *console) undoCount(does string, files, folders int) string {
+	said := map[string]string{
+		kernel.UndoRemoves: c.t("%s removed in %s", "파일 %s개 지움 (폴더 %s개)"),
+		kernel.UndoReturns: c.t("%s back in %s", "파일 %s개 되살림 (폴더 %s개)"),
+	}[does]
+	if said == "" {
+		said = c.t("%s put back in %s", "파일 %s개 되돌림 (폴더 %s개)")
+	}
+	if c.lang == korean {
+		return fmt.Sprintf(said, thousands(files), thousands(folders))
+	}
+	count := func(n int, noun string) string {
+		if n == 1 {
+			return "1 " + noun
+		}
+		return thousands(n) + " " + noun + "s"
+	}
+	return fmt.Sprintf(said, count(files, "file"), count(folders, "folder"))
+}
+
+// thousands writes a number with commas.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }
 
 // undoBy names the agents that changed a file, by their number and name.

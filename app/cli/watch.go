@@ -259,7 +259,7 @@ func (w *watcher) leave(ctx context.Context) (left bool, err error) {
 	}
 	result := kernel.RunResult{
 		SessionID: v.Run.SessionID, RunID: v.Run.ID, AgentID: v.Run.ID, State: v.Run.State, PhaseReached: "chat",
-		Cost: v.Run.Cost, CriteriaMissed: []string{}, Changes: v.Changes, Demo: w.sent.Demo,
+		Cost: v.Run.Cost, CriteriaMissed: []string{}, Changes: v.Changes, Totals: v.Totals, Demo: w.sent.Demo,
 	}
 	w.breakLine()
 	for _, a := range open {

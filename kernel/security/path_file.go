@@ -134,7 +134,7 @@ func WriteFileAtomic(name string, data []byte, perm os.FileMode) error {
 // exact, perm is not narrowed by the umask.
 func putFile(root *os.Root, name string, data []byte, perm os.FileMode, exact bool) error {
 	temp := path.Join(path.Dir(name), ".oxios-"+rand.Text()[:12]+".tmp")
-	err := writeNew(root, temp, data, perm, exact)
+	err := writeNew(root, temp, name, data, perm, exact)
 	if err == nil {
 		err = root.Rename(temp, name)
 	}
@@ -145,12 +145,20 @@ func putFile(root *os.Root, name string, data []byte, perm os.FileMode, exact bo
 	return syncDir(root, path.Dir(name))
 }
 
-func writeNew(root *os.Root, name string, data []byte, perm os.FileMode, exact bool) error {
+// writeNew writes a file that takes the place of another one, if that is there,
+// and gets its attributes.
+func writeNew(root *os.Root, name, of string, data []byte, perm os.FileMode, exact bool) error {
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(data)
+	if exact {
+		if old, oerr := root.OpenFile(of, os.O_RDONLY|openNonblock, 0); oerr == nil { // one that may not be read keeps its mode alone
+			sys.WriteAttrs(f, sys.ReadAttrs(old))
+			_ = old.Close()
+		}
+	}
 	if err == nil && exact {
 		err = f.Chmod(perm) // the umask is for new files alone
 	}

@@ -171,12 +171,17 @@ func (s *Store) AddUndoMoves(tx *Tx, moves []UndoMove) error {
 	return nil
 }
 
-// CloseUndoMoves writes down what came of moves: the state by number.
-func (s *Store) CloseUndoMoves(tx *Tx, op string, states map[int]string) error {
-	for n, state := range states {
-		if _, err := tx.Exec("UPDATE undo_moves SET state = ? WHERE op_id = ? AND n = ?", state, op, n); err != nil {
+// CloseUndoMoves writes down what came of moves.
+func (s *Store) CloseUndoMoves(tx *Tx, moves []UndoMove) error {
+	for len(moves) > 0 {
+		n := 1 // neighbours that became the same are written at once
+		for n < len(moves) && moves[n].OpID == moves[0].OpID && moves[n].State == moves[0].State && moves[n].N == moves[0].N+n {
+			n++
+		}
+		if _, err := tx.Exec("UPDATE undo_moves SET state = ? WHERE op_id = ? AND n BETWEEN ? AND ? AND state <> ?", moves[0].State, moves[0].OpID, moves[0].N, moves[n-1].N, moves[0].State); err != nil {
 			return err
 		}
+		moves = moves[n:]
 	}
 	return nil
 }

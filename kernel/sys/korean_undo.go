@@ -19,6 +19,7 @@ func koreanUndo() [][2]string {
 		{"It cannot be read now.", "지금은 읽을 수 없습니다."},
 		{"How it was is not kept: it was too large.", "너무 커서 이전 내용을 보관하지 않았습니다."},
 		{"It is so already.", "이미 그 상태입니다."},
+		{"The undo was stopped before it. Undo again to do the rest.", "그 전에 되돌리기를 멈췄습니다. 나머지는 다시 되돌리면 됩니다."},
 		{"A pipe, a socket or a device stands there now.", "그 자리에 이제 파이프나 소켓, 장치가 있습니다."},
 		{"A folder stands there now.", "그 자리에 이제 폴더가 있습니다."},
 		{"A file stands there now.", "그 자리에 이제 파일이 있습니다."},

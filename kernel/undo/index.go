@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"oxios/kernel/security"
+	"oxios/kernel/sys"
 )
 
 // Entry is one path of an [Index]: its state, and what tells without reading
@@ -21,7 +22,10 @@ type Entry struct {
 	State State
 	Stamp Stamp
 	Kept  bool // the content is in the store
-	Fresh bool // it changed so lately that the next change may have the same stamp
+
+	Accessed int64  // nanoseconds, when this content was first seen
+	Attrs    string // as [sys.EncodeAttrs] writes them
+	Fresh    bool   // it changed so lately that the next change may have the same stamp
 }
 
 // Stamp is what the file system says of a file. Equal stamps mean an unchanged
@@ -35,9 +39,13 @@ type Stamp struct {
 
 // Index is how a folder was, sorted by path.
 type Index struct {
+	Version int // what entries hold; one of another version is looked at anew for the rest
 	Entries []Entry
 	Skipped []string // folders that are not looked into, as node_modules
 }
+
+// indexVersion is 1 since entries have attributes.
+const indexVersion = 1
 
 // Indexing says what of a folder is looked at.
 type Indexing struct {
@@ -71,8 +79,8 @@ func Scan(ctx context.Context, o *Objects, root *security.Root, before *Index, i
 		}
 	}
 	now := time.Now().Add(-settling).UnixNano()
-	x := &Index{}
-	var read []int
+	x := &Index{Version: indexVersion}
+	var read, bare []int // whose content, and whose attributes alone are not known
 	err := fs.WalkDir(in.Tree, ".", func(rel string, d fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
@@ -92,12 +100,18 @@ func Scan(ctx context.Context, o *Objects, root *security.Root, before *Index, i
 		if len(x.Entries) >= in.Most {
 			return ErrTooMany
 		}
-		e := Entry{Path: rel, State: stateOf(info), Stamp: stampOf(info)}
+		e := Entry{Path: rel, State: stateOf(info), Stamp: stampOf(info), Accessed: accessedAt(info)}
 		e.Fresh = max(e.Stamp.Modified, e.Stamp.Changed) > now
 		if known := old[rel]; known != nil && !known.Fresh && known.State.Kind == e.State.Kind && known.Stamp == e.Stamp && (known.Kept || e.State.Kind == Folder) {
-			e.State.Content, e.Kept = known.State.Content, known.Kept
+			e.State.Content, e.Kept, e.Accessed, e.Attrs = known.State.Content, known.Kept, known.Accessed, known.Attrs
+			if before.Version != indexVersion {
+				e.Accessed = accessedAt(info)
+				bare = append(bare, len(x.Entries))
+			}
 		} else if e.State.Kind == File || e.State.Kind == Link {
 			read = append(read, len(x.Entries))
+		} else if e.State.Kind == Folder {
+			bare = append(bare, len(x.Entries))
 		}
 		x.Entries = append(x.Entries, e)
 		return nil
@@ -107,6 +121,13 @@ func Scan(ctx context.Context, o *Objects, root *security.Root, before *Index, i
 	}
 	if err := keepEntries(ctx, o, root, x, read, in); err != nil {
 		return nil, err
+	}
+	for _, i := range bare {
+		if e := &x.Entries[i]; e.State.Kind == File || e.State.Kind == Folder {
+			if info, err := root.FS().Lstat(e.Path); err == nil {
+				e.Attrs = attrsOf(root, e.Path, info)
+			}
+		}
 	}
 	slices.SortFunc(x.Entries, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
 	return x, nil
@@ -157,6 +178,7 @@ func contentOf(root *security.Root, e *Entry) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+	e.Attrs = sys.EncodeAttrs(sys.ReadAttrs(f))
 	content, err := io.ReadAll(io.LimitReader(f, e.State.Size+1))
 	if err == nil && (stampOf(info) != e.Stamp || int64(len(content)) != e.State.Size) {
 		err = fmt.Errorf("read %s: %w", e.Path, errChanging)
@@ -164,10 +186,16 @@ func contentOf(root *security.Root, e *Entry) ([]byte, error) {
 	return content, err
 }
 
+// meta is what belonged to an entry.
+func (e Entry) meta() Meta {
+	return Meta{Modified: e.Stamp.Modified, Accessed: e.Accessed, Attrs: e.Attrs, Known: e.Path != ""}
+}
+
 // Difference is a path that is not as it was.
 type Difference struct {
 	Path          string
 	Before, After State
+	Meta          Meta // what belonged to it before
 }
 
 // Differ compares two indexes of a folder. How a file is that is too large to keep
@@ -195,14 +223,14 @@ func Differ(before, after *Index, root *security.Root) []Difference {
 				e.State = now
 			}
 		}
-		out = append(out, Difference{e.Path, old.State, e.State})
+		out = append(out, Difference{e.Path, old.State, e.State, old.meta()})
 	}
 	skipped := func(p string) bool {
 		return slices.ContainsFunc(after.Skipped, func(s string) bool { return p == s || strings.HasPrefix(p, s+"/") })
 	}
 	for _, e := range before.Entries {
 		if _, ok := is[e.Path]; !ok && e.State.Kind != Other && !skipped(e.Path) {
-			out = append(out, Difference{e.Path, e.State, State{Kind: Absent}})
+			out = append(out, Difference{e.Path, e.State, State{Kind: Absent}, e.meta()})
 		}
 	}
 	slices.SortFunc(out, func(a, b Difference) int { return strings.Compare(a.Path, b.Path) })

@@ -24,12 +24,19 @@ type Move struct {
 	Rel     string
 	Was     State  // what must be there
 	Becomes State  // its content is in the store
+	Meta    Meta   // what belongs to it then
 	Temp    string // a name in the same folder that nobody else uses
+
+	prepared bool // the content lies beside it, under Temp and .part
 }
 
 // Mover makes moves.
 type Mover struct {
 	Objects *Objects
+
+	// Lazy leaves it to the caller to make what was done durable, with [Flush]. What
+	// is to be there is prepared and flushed before it gets its name, see [Mover.Prepare].
+	Lazy bool
 
 	// Boundary, when set, is called before each change on the disk. With an error
 	// of it nothing more happens, as when the power goes.
@@ -43,9 +50,39 @@ func (m Mover) boundary() error {
 	return m.Boundary()
 }
 
+// sync makes the names in a folder durable.
+func (m Mover) sync(v Move) error {
+	if m.Lazy {
+		return nil
+	}
+	return v.Root.Sync(path.Dir(v.Rel))
+}
+
+// Prepare writes what is to be there under a name that a crash clears away. After
+// a [Flush] the move can be made without a doubt about its content.
+func (m Mover) Prepare(v *Move) error {
+	if v.Becomes.Kind != File || v.Was.Kind == Folder || v.Was == v.Becomes {
+		return nil
+	}
+	if !Direct(v.Root, v.Rel) {
+		return ErrForeign
+	}
+	if v.Was.Kind == Absent {
+		if _, err := v.Root.FS().Lstat(v.Rel); err == nil {
+			return nil // it is there, or somebody else's: Apply looks
+		}
+	}
+	err := m.write(*v)
+	v.prepared = err == nil
+	return err
+}
+
 // Apply makes a move. It fails with [ErrForeign] when something else is there
 // than what must be.
 func (m Mover) Apply(v Move) error {
+	if v.prepared {
+		defer func() { _ = v.Root.FS().Remove(v.Temp + ".part") }() // where it was not used
+	}
 	if !Direct(v.Root, v.Rel) {
 		return ErrForeign
 	}
@@ -55,6 +92,11 @@ func (m Mover) Apply(v Move) error {
 	}
 	if now != v.Was {
 		return ErrForeign
+	}
+	if v.prepared && now.Kind == Absent {
+		if err := v.Root.RenameNew(v.Temp+".part", v.Rel); !errors.Is(err, errors.ErrUnsupported) {
+			return foreignIf(errors.Is(err, fs.ErrExist), err)
+		}
 	}
 	if err := Keep(m.Objects, v.Root, v.Rel, now); err != nil {
 		return err
@@ -78,15 +120,70 @@ func (m Mover) Apply(v Move) error {
 	return m.replace(v)
 }
 
+// foreignIf is [ErrForeign] for an error that somebody else caused.
+func foreignIf(is bool, err error) error {
+	if is {
+		return ErrForeign
+	}
+	return err
+}
+
+// folder makes the folder for a path that is not there.
+func (m Mover) folder(v Move) error {
+	dir := path.Dir(v.Rel)
+	if dir == "." || v.Was.Kind != Absent {
+		return nil
+	}
+	if info, err := v.Root.FS().Lstat(dir); err == nil && info.IsDir() {
+		return nil
+	}
+	if err := m.boundary(); err != nil {
+		return err
+	}
+	return v.Root.MkdirAll(dir, 0o755)
+}
+
 // prepare writes what is to be there under the other name.
 func (m Mover) prepare(v Move) error {
-	if dir := path.Dir(v.Rel); dir != "." && v.Was.Kind == Absent {
-		if err := m.boundary(); err != nil {
+	if v.Becomes.Kind == Link {
+		return m.link(v)
+	}
+	if !v.prepared {
+		if err := m.write(v); err != nil {
 			return err
 		}
-		if err := v.Root.MkdirAll(dir, 0o755); err != nil {
-			return err
+	}
+	err := m.boundary()
+	if err == nil {
+		err = v.Root.FS().Rename(v.Temp+".part", v.Temp)
+		if err != nil {
+			_ = v.Root.FS().Remove(v.Temp + ".part")
 		}
+	}
+	return err
+}
+
+func (m Mover) link(v Move) error {
+	if err := m.folder(v); err != nil {
+		return err
+	}
+	to, err := m.Objects.Read(v.Becomes.Content)
+	if err != nil {
+		return err
+	}
+	if err := m.boundary(); err != nil {
+		return err
+	}
+	if err := v.Root.FS().Symlink(string(to), v.Temp); err != nil {
+		return err
+	}
+	return v.date(v.Temp)
+}
+
+// write writes the content of a file, with all that belongs to it.
+func (m Mover) write(v Move) error {
+	if err := m.folder(v); err != nil {
+		return err
 	}
 	in, err := m.Objects.Open(v.Becomes.Content)
 	if err != nil {
@@ -96,13 +193,6 @@ func (m Mover) prepare(v Move) error {
 	if err := m.boundary(); err != nil {
 		return err
 	}
-	if v.Becomes.Kind == Link {
-		to, err := io.ReadAll(in)
-		if err != nil {
-			return err
-		}
-		return v.Root.FS().Symlink(string(to), v.Temp)
-	}
 	part := v.Temp + ".part"
 	f, err := v.Root.FS().OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -110,16 +200,13 @@ func (m Mover) prepare(v Move) error {
 	}
 	_, err = io.Copy(f, in)
 	if err == nil {
-		err = f.Chmod(v.Becomes.Mode)
+		err = v.dress(f)
 	}
-	if err == nil {
+	if err == nil && !m.Lazy {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		if err = m.boundary(); err != nil {
-			return err
-		}
-		err = v.Root.FS().Rename(part, v.Temp)
+		err = v.date(part)
 	}
 	if err != nil {
 		_ = v.Root.FS().Remove(part)
@@ -142,7 +229,7 @@ func (m Mover) place(v Move) error {
 		if err := v.Root.FS().Rename(v.Temp, v.Rel); err != nil {
 			return err
 		}
-		return v.Root.Sync(path.Dir(v.Rel))
+		return m.sync(v)
 	}
 	return m.cleared(v)
 }
@@ -155,7 +242,7 @@ func (m Mover) cleared(v Move) error {
 	if err := v.Root.FS().Remove(v.Temp); err != nil {
 		return err
 	}
-	return v.Root.Sync(path.Dir(v.Rel))
+	return m.sync(v)
 }
 
 // replace exchanges what is there with what was prepared, and looks at what it got.
@@ -175,7 +262,7 @@ func (m Mover) replace(v Move) error {
 		if err := v.Root.FS().Rename(v.Temp, v.Rel); err != nil {
 			return err
 		}
-		return v.Root.Sync(path.Dir(v.Rel))
+		return m.sync(v)
 	}
 	if err != nil {
 		return errors.Join(foreignOr(v, err), v.Root.FS().Remove(v.Temp))
@@ -236,10 +323,8 @@ func (m Mover) toFolder(v Move) error {
 		return err
 	}
 	if v.Was.Kind == Absent {
-		if dir := path.Dir(v.Rel); dir != "." {
-			if err := v.Root.MkdirAll(dir, 0o755); err != nil {
-				return err
-			}
+		if err := m.folder(v); err != nil {
+			return err
 		}
 		if err := v.Root.FS().Mkdir(v.Rel, v.Becomes.Mode); errors.Is(err, fs.ErrExist) {
 			return ErrForeign
@@ -247,10 +332,14 @@ func (m Mover) toFolder(v Move) error {
 			return err
 		}
 	}
-	if err := v.Root.FS().Chmod(v.Rel, v.Becomes.Mode); err != nil { // the umask is not asked
+	mode := v.Becomes.Mode
+	if v.Was.Kind == Absent {
+		mode |= 0o700 // what comes back into it has to get in; Finish takes it away
+	}
+	if err := v.Root.FS().Chmod(v.Rel, mode); err != nil { // the umask is not asked
 		return err
 	}
-	return v.Root.Sync(path.Dir(v.Rel))
+	return m.sync(v)
 }
 
 // dropFolder removes a folder that is empty. It gets the other name first, so that
@@ -281,16 +370,25 @@ func (m Mover) dropFolder(v Move) error {
 // Recover ends a move that a crash may have cut off: it is made, or what somebody
 // else has put there stays and [ErrForeign] tells so.
 func (m Mover) Recover(v Move) error {
-	if err := v.Root.FS().Remove(v.Temp + ".part"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	made, err := m.Settle(v)
+	if err != nil || made {
 		return err
+	}
+	return m.Apply(v)
+}
+
+// Settle puts in order what a crash left of a move, and reports whether it is made.
+func (m Mover) Settle(v Move) (made bool, err error) {
+	if err := v.Root.FS().Remove(v.Temp + ".part"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
 	}
 	now, err := Look(v.Root, v.Rel)
 	if err != nil {
-		return err
+		return false, err
 	}
 	aside, err := Look(v.Root, v.Temp)
 	if err != nil {
-		return err
+		return false, err
 	}
 	switch {
 	case aside.Kind == Absent:
@@ -318,22 +416,23 @@ func (m Mover) Recover(v Move) error {
 		if err = v.Root.Exchange(v.Temp, v.Rel); err == nil {
 			err = v.Root.FS().Remove(v.Temp)
 		}
-		return errors.Join(ErrForeign, err)
+		return false, errors.Join(ErrForeign, err)
 	default: // two that are somebody else's: neither is touched
-		return ErrForeign
+		return false, ErrForeign
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	if now, err = Look(v.Root, v.Rel); err != nil {
-		return err
+		return false, err
 	}
-	if now != v.Becomes {
-		return m.Apply(v)
+	ours := v.Was.Kind == Absent && v.Becomes.Kind == Folder && now.Kind == Folder && now.Mode == v.Becomes.Mode|0o700
+	if now != v.Becomes && !ours {
+		return false, nil
 	}
-	err = v.Root.Sync(path.Dir(v.Rel))
+	err = m.sync(v)
 	if now.Kind == Absent && errors.Is(err, fs.ErrNotExist) {
-		return nil // its folder went after it, in the same undo
+		return true, nil // its folder went after it, in the same undo
 	}
-	return err
+	return true, err
 }

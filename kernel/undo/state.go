@@ -53,10 +53,10 @@ func orNone(id string) string {
 	return id
 }
 
-// Parse reads what [State.String] wrote.
+// Parse reads what [State.String] and [State.With] wrote.
 func Parse(text string) (State, error) {
 	bad := func() (State, error) { return State{}, fmt.Errorf("%q is no state of a file", text) }
-	words := strings.Split(text, " ")
+	words := strings.Split(bare(text), " ")
 	s := State{Kind: words[0]}
 	content := func(id string) bool {
 		if s.Content = id; id == "-" {

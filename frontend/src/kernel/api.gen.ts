@@ -654,6 +654,15 @@ export interface ChangeSummary {
   binary: boolean;
 }
 
+/** ChangeTotal says to how many files a run did the same. */
+export interface ChangeTotal {
+  /** created, modified or deleted */
+  kind: string;
+  files: number;
+  /** in which these are */
+  folders: number;
+}
+
 /** Check is one thing that the doctor looked at. */
 export interface Check {
   name: string;
@@ -2726,6 +2735,8 @@ export interface RunResult {
   error?: KernelError;
   cost: Cost;
   changes: ChangeSummary[];
+  /** where Changes does not list all */
+  totals?: ChangeTotal[];
   /** ids of approvals that it waits for */
   waiting_approvals?: string[];
   demo: boolean;
@@ -2739,6 +2750,8 @@ export interface RunView {
   run: Run;
   steps: StepView[];
   changes: ChangeSummary[];
+  /** where Changes does not list all */
+  totals?: ChangeTotal[];
   /** null for a run that changed no file */
   undo?: UndoState;
   /** how many it was given or looked up */
@@ -3543,6 +3556,8 @@ export interface UndoInput {
   paths?: string[];
   /** paths in conflict that are put back all the same; what is there is kept first */
   force?: string[];
+  /** files whose content is put back get their old times too; else that of the undo, by which build tools go */
+  times?: boolean;
   /** of the preview */
   hash?: string;
 }
