@@ -18,7 +18,7 @@ func TestWhatOnlyLooksDoesNotReadSecretsThatItDoesNotName(t *testing.T) {
 	if p, err := k.Person().Security.Policy(t.Context()); err != nil || p.Isolation < sys.IsolationFull {
 		t.Skip("commands are not contained at level 3 here")
 	}
-	write(t, filepath.Join(k.Folder, "sub", ".env"), "DEPLOY_PIN=correct-horse\n")
+	write(t, filepath.Join(k.Folder, "sub", ".env"), "DEPLOY_HINT=correct-horse\n")
 	write(t, filepath.Join(k.Folder, "sub", "a.txt"), "plain words\n")
 	h := k.Agent("guarded")
 	res, err := h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: `grep -r "" .`})

@@ -358,7 +358,7 @@ func TestBackgroundCommandIsListedReadAndKilled(t *testing.T) {
 		text = l.Text
 		return err == nil && text != "" && !l.Done
 	})
-	if strings.Contains(text, "ghp_16C7") || !strings.Contains(text, "[redacted:") {
+	if strings.Contains(text, "ghp_16C7") || !strings.Contains(text, "[secret:") {
 		t.Errorf("got %q, want the token masked", text)
 	}
 	other := k.Agent("autonomous")

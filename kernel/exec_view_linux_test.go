@@ -56,14 +56,14 @@ func TestACommandThatOnlyLooksDoesNotFindSecrets(t *testing.T) {
 	k := walled(t)
 	h := k.Agent("guarded")
 	for _, name := range []string{".env", "config/.env.local", "deep/a/b/server.pem", "node_modules/x/.npmrc", "credentials.json", "deep/.aws/config"} {
-		write(t, filepath.Join(k.Folder, name), "PIN=hunter2\n")
+		write(t, filepath.Join(k.Folder, name), "HINT=hunter2\n")
 	}
-	write(t, filepath.Join(k.Folder, "deep", "readme"), "PIN=public\n")
-	write(t, filepath.Join(k.Folder, ".env.example"), "PIN=sample\n")
+	write(t, filepath.Join(k.Folder, "deep", "readme"), "HINT=public\n")
+	write(t, filepath.Join(k.Folder, ".env.example"), "HINT=sample\n")
 	free := 0
 	for _, line := range []string{
-		`grep -rh PIN .`, `grep -r "" . --include=.env`, `grep -r "" --include="*.pem" .`, `find . -type f -exec grep -h PIN {} +`, `head -c 100 deep/a/b/*`, `wc -c -- deep/a/b/*; sort deep/a/b/*`,
-		`grep -rh "" deep`, `find deep -name '*.pem' | xargs cat`, `cd deep && grep -r PIN`, `ls -A; grep PIN -r config`,
+		`grep -rh HINT .`, `grep -r "" . --include=.env`, `grep -r "" --include="*.pem" .`, `find . -type f -exec grep -h HINT {} +`, `head -c 100 deep/a/b/*`, `wc -c -- deep/a/b/*; sort deep/a/b/*`,
+		`grep -rh "" deep`, `find deep -name '*.pem' | xargs cat`, `cd deep && grep -r HINT`, `ls -A; grep HINT -r config`,
 	} {
 		v := security.ClassifyCommand(line, security.CommandOptions{Dir: k.Folder, Home: t.TempDir()}).At(sys.IsolationFull, "")
 		if security.DecideCommand(security.ModeGuarded, v, sys.IsolationFull) != security.DecisionFree {
@@ -77,19 +77,19 @@ func TestACommandThatOnlyLooksDoesNotFindSecrets(t *testing.T) {
 	if free < 3 {
 		t.Errorf("only %d lines run unasked", free)
 	}
-	r := ran(t, h, "grep -rh PIN .")
+	r := ran(t, h, "grep -rh HINT .")
 	if !strings.Contains(r.Output, "public") || !strings.Contains(r.Output, "sample") || !strings.Contains(r.Note, ".env, credentials.json") || !strings.Contains(r.Note, "Name the one") {
 		t.Errorf("got %q, %q", r.Output, r.Note)
 	}
 	// Named and approved, it is there, and the others are not.
-	r, err, _ := answered(t, k, h, true, shell(h, kernel.ShellArgs{Command: "cat .env; cat deep/a/b/*.key; grep -rh PIN config"}))
-	if err != nil || strings.Count(r.Output, "PIN=") != 1 {
+	r, err, _ := answered(t, k, h, true, shell(h, kernel.ShellArgs{Command: "cat .env; cat deep/a/b/*.key; grep -rh HINT config"}))
+	if err != nil || strings.Count(r.Output, "HINT=") != 1 {
 		t.Errorf("approved: got %q, %v", r.Output, err)
 	}
 	// Programs of the folder load them.
 	write(t, filepath.Join(k.Folder, "run.sh"), "wc -c < .env\n")
 	r, err, _ = answered(t, k, h, true, shell(h, kernel.ShellArgs{Command: "sh run.sh"}))
-	if err != nil || r.Output != "12\n" {
+	if err != nil || r.Output != "13\n" {
 		t.Errorf("a program: got %q, %v", r.Output, err)
 	}
 	read, err := k.Person().Security.Labels(t.Context(), kernel.LabelQuery{RunID: h.Principal().ID})
@@ -102,7 +102,7 @@ func TestGitDoesNotReportSecretsOutOfViewAsDeleted(t *testing.T) {
 	t.Parallel()
 	k := walled(t)
 	h := k.Agent("guarded")
-	write(t, filepath.Join(k.Folder, ".env"), "PIN=hunter2\n")
+	write(t, filepath.Join(k.Folder, ".env"), "HINT=hunter2\n")
 	write(t, filepath.Join(k.Folder, "a.txt"), "a\n")
 	write(t, filepath.Join(k.Folder, "sub", "key.pem"), "hunter2\n")
 	write(t, filepath.Join(k.Folder, "sub", "b.txt"), "b\n")
@@ -122,7 +122,7 @@ func TestGitDoesNotReportSecretsOutOfViewAsDeleted(t *testing.T) {
 		}
 	}
 	// What was changed is not shown, and nothing else is hidden by it.
-	write(t, filepath.Join(k.Folder, ".env"), "PIN=hunter2 hunter3\n")
+	write(t, filepath.Join(k.Folder, ".env"), "HINT=hunter2 hunter3\n")
 	write(t, filepath.Join(k.Folder, "a.txt"), "other\n")
 	r := ran(t, h, "git status --porcelain; git diff")
 	if strings.Contains(r.Output, "hunter") || strings.Contains(r.Output, " D") || !strings.Contains(r.Output, "M a.txt") || !strings.Contains(r.Output, "+other") || r.ExitCode != 0 {

@@ -252,7 +252,7 @@ func TestSecretsAreMaskedAndCannotBeOverwrittenByTheirMask(t *testing.T) {
 	path := filepath.Join(k.Folder, "settings.txt")
 	write(t, path, "name = demo\napi_key = \""+key+"\"\n")
 	got, err := h.Exec.Read(t.Context(), kernel.ReadArgs{Path: "settings.txt"})
-	if err != nil || strings.Contains(got.Text, key) || !strings.Contains(got.Text, "[redacted:") {
+	if err != nil || strings.Contains(got.Text, key) || !strings.Contains(got.Text, "[secret:") {
 		t.Fatalf("got %q, %v, want the key masked", got.Text, err)
 	}
 	_, err = h.Exec.Write(t.Context(), kernel.WriteArgs{Path: "settings.txt", Content: strings.Replace(got.Text, "demo", "real", 1)})

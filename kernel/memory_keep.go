@@ -144,7 +144,7 @@ func (k *Kernel) keepFact(tx *store.Tx, u unread, f memory.AnsweredFact, n memor
 // secret reports whether a text has a secret in it, or the mark of one.
 func (k *Kernel) secret(text string) bool {
 	_, n := k.redact.Redact(text)
-	return n > 0 || strings.Contains(text, "[redacted:")
+	return n > 0 || security.MarkPattern().MatchString(text)
 }
 
 // Extract looks through a conversation now, whether or not it rests: "" is for

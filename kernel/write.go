@@ -212,22 +212,19 @@ func contentHash(b []byte) string {
 // keepsSecrets refuses a text in which a secret of the file was replaced by its
 // mask: an agent reads files with secrets masked, and would destroy them.
 func (k *Kernel) keepsSecrets(old oldFile, text string) error {
-	found := maskPattern().FindAllString(text, -1)
+	found := security.MarkPattern().FindAllString(text, -1)
 	if len(found) == 0 {
 		return nil
 	}
 	read := k.masked(old.text)
 	for _, mask := range found {
-		if strings.Contains(read, mask) && !strings.Contains(old.text, mask) {
+		if (strings.Contains(read, mask) || strings.HasPrefix(mask, "[redacted:")) && !strings.Contains(old.text, mask) {
 			return sys.Errorf(sys.CodeInvalid, "The new content has %s where the file holds a secret, which would be lost. Nothing was written.", mask).
 				WithHint("Secrets are masked when a file is read. Use edit on the other lines; the secret stays as it is.")
 		}
 	}
 	return nil
 }
-
-// maskPattern is what stands in place of a secret.
-var maskPattern = sys.Pattern(`\[redacted:[^\]\n]+\]`)
 
 // apply makes a change that the guard let through.
 func (a *ExecAPI) apply(ctx context.Context, p place, plan filePlan, make newText) (FileEffect, error) {

@@ -38,7 +38,7 @@ func TestPolicySaysVerdictTierReasonAndPart(t *testing.T) {
 		{[]string{"url", "http://192.168.1.10/"}, []string{"block (tier 2)", "your own network"}},
 		{[]string{"url", "http://192.168.1.10/", "--grant", "192.168.1.0/24"}, []string{"allow (tier 0)"}},
 		{[]string{"url", "http://192.168.1.10/", "--grant", "192.168.1.10"}, []string{"allow"}},
-		{[]string{"redact", "password=hunter2x"}, []string{"password=[redacted:password]\n"}},
+		{[]string{"redact", "password=hunter2x"}, []string{"password=[secret:password]\n"}},
 	} {
 		if r := d.do(append([]string{"policy"}, tt.args...)...); r.code != 0 || r.err != "" {
 			t.Errorf("%v: got %+v", tt.args, r)
@@ -111,7 +111,7 @@ func TestPolicyBatchOfEachKind(t *testing.T) {
 		{"path", `{"id":1,"kind":"fs","op":"create","path":"b/x","fs":["@t"],"expect":"contained"}`, `{"id":1,"verdict":"contained","tier":0,`},
 		{"path", `{"id":1,"kind":"fs","op":"open","path":"x","fs":["fifo:x"],"expect":"error"}`, `{"id":1,"verdict":"error","tier":3,`},
 		{"path", `{"id":1,"kind":"archive","op":"extract","path":"x"}`, `{"id":1,"verdict":"deny","tier":3,`},
-		{"redact", `{"id":1,"text":"password=hunter2x"}`, `{"id":1,"text":"password=[redacted:password]"}`},
+		{"redact", `{"id":1,"text":"password=hunter2x"}`, `{"id":1,"text":"password=[secret:password]"}`},
 	} {
 		if err := os.WriteFile(file, []byte(tt.row), 0o600); err != nil {
 			t.Fatal(err)

@@ -9,65 +9,156 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode/utf8"
 )
 
-// Redact masks what looks like a secret in s: keys in known formats, private
-// key blocks, passwords in addresses, authorization headers and cookies, and
-// values assigned to names like password or api_key. Each becomes
-// [redacted:kind]. It returns the text and how many were masked, takes time in
-// proportion to the text, and leaves its own output as it is.
+// Redact masks for good what looks like a secret in a text of no known kind: keys
+// in known formats, private key blocks, passwords in addresses, authorization
+// headers and cookies, and values assigned to names like password or api_key. Each
+// becomes [secret:NAME], after the name that it is given or its kind. It returns
+// the text and how many were masked, takes time in proportion to the text, and
+// leaves its own output as it is.
 //
-// It works on form alone: a secret that looks like a word passes. Values that
-// are known belong in a [Redactor].
-func Redact(s string) (out string, n int) {
-	spans := findPrivateKeys(s, nil)
-	spans = findAddresses(s, spans)
-	spans = findFormats(s, spans)
-	spans = findTokensJWT(s, spans)
-	spans = findAssigned(s, spans)
-	return mask(s, spans)
+// It works on form alone. Values that are known belong in a [Redactor].
+func Redact(s string) (out string, n int) { return RedactAs(TextPlain, s) }
+
+// RedactAs is [Redact] for a text of a known kind.
+func RedactAs(form TextForm, s string) (out string, n int) {
+	return maskAll(s, findSecrets(form, s, nil))
+}
+
+// Secret is a part of a text that is masked.
+type Secret struct {
+	From, To int
+	Name     string // the name that it is given, or its kind
 }
 
 // redSpan is a part of a text to be masked.
 type redSpan struct {
 	from, to int
-	kind     string
+	name     string
+	given    bool // name is one that the text gives it
 }
 
-const redMark = "[redacted:"
+const (
+	redMark = "[secret:"
+	oldMark = "[redacted:" // what earlier versions wrote
+)
 
-// mask replaces spans, joining those that touch.
-func mask(s string, spans []redSpan) (string, int) {
+// findSecrets finds what is to be masked, in the order of the text. known are
+// spans that were found otherwise.
+func findSecrets(form TextForm, s string, known []redSpan) []Secret {
+	seen, places := withoutUnseen(s)
+	if form == TextPlain && looksLikeProgram(seen) {
+		form = TextSource
+	}
+	spans := findPrivateKeys(seen, nil)
+	spans = findPutty(seen, spans)
+	spans = findAddresses(form, seen, spans)
+	spans = findFormats(seen, spans)
+	spans = findTokensJWT(seen, spans)
+	if form != TextSource {
+		spans = findOptions(seen, spans)
+		spans = findSeeds(seen, spans)
+	}
+	spans = findAssigned(form, seen, spans)
+	if places != nil {
+		for i := range spans {
+			spans[i].from, spans[i].to = places[spans[i].from], places[spans[i].to-1]+1
+		}
+	}
+	return joinSpans(append(spans, known...))
+}
+
+// joinSpans puts spans in order and makes one of those that touch.
+func joinSpans(spans []redSpan) []Secret {
 	if len(spans) == 0 {
-		return s, 0
+		return nil
 	}
 	slices.SortFunc(spans, func(a, b redSpan) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to))
 	})
-	var out strings.Builder
-	out.Grow(len(s))
-	end, n := 0, 0
+	var out []Secret
 	for i := 0; i < len(spans); {
 		span := spans[i]
 		for i++; i < len(spans) && spans[i].from <= span.to; i++ {
 			span.to = max(span.to, spans[i].to)
+			if spans[i].given && !span.given {
+				span.name, span.given = spans[i].name, true
+			}
 		}
-		out.WriteString(s[end:span.from])
-		out.WriteString(redMark + span.kind + "]")
-		end = span.to
-		n++
+		out = append(out, Secret{span.from, span.to, span.name})
+	}
+	return out
+}
+
+// maskAll replaces what was found, for good.
+func maskAll(s string, found []Secret) (string, int) {
+	return replaceSecrets(s, found, func(i int) string { return redMark + found[i].Name + "]" }), len(found)
+}
+
+// replaceSecrets puts something else in the place of each secret.
+func replaceSecrets(s string, found []Secret, with func(i int) string) string {
+	if len(found) == 0 {
+		return s
+	}
+	var out strings.Builder
+	out.Grow(len(s))
+	end := 0
+	for i, f := range found {
+		out.WriteString(s[end:f.From])
+		out.WriteString(with(i))
+		end = f.To
 	}
 	out.WriteString(s[end:])
-	return out.String(), n
+	return out.String()
+}
+
+// withoutUnseen takes out of a text what is taken out before a model reads it, as
+// a secret could be cut in pieces by it, and zero bytes, which are half of a text
+// in UTF-16. places says where each byte was; nil when nothing was taken out.
+func withoutUnseen(s string) (seen string, places []int) {
+	if !mayHideSigns(s) {
+		return s, nil
+	}
+	cut := terminal().FindAllStringIndex(s, -1)
+	var out strings.Builder
+	places = make([]int, 0, len(s))
+	for i, r := range s {
+		for len(cut) > 0 && i >= cut[0][1] {
+			cut = cut[1:]
+		}
+		if len(cut) > 0 && i >= cut[0][0] || unseen(r) {
+			continue
+		}
+		n := max(1, utf8.RuneLen(r))
+		if r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD") {
+			n = 1
+		}
+		out.WriteString(s[i : i+n])
+		for k := range n {
+			places = append(places, i+k)
+		}
+	}
+	return out.String(), places
+}
+
+// mayHideSigns reports whether a text has characters that nobody sees.
+func mayHideSigns(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 && c != '\n' && c != '\t' && c != '\r' || c >= 0x7f {
+			return strings.ContainsFunc(s[i:], unseen)
+		}
+	}
+	return false
 }
 
 // Redactor masks known values besides what [Redact] finds: the keys of the
 // providers, whatever their form. The zero value is ready; it is safe for
 // concurrent use.
 type Redactor struct {
-	known  atomic.Pointer[strings.Replacer]
-	mu     sync.Mutex
-	values map[string]bool
+	known atomic.Pointer[[]string] // the longest first
+	mu    sync.Mutex               // held while one is added
 }
 
 // NewRedactor returns a Redactor that knows the given values.
@@ -95,36 +186,45 @@ func (r *Redactor) AddSecret(value string) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.values == nil {
-		r.values = map[string]bool{}
-	}
+	all := slices.Clone(r.all())
 	for _, f := range forms {
-		r.values[f] = true
-	}
-	all := make([]string, 0, len(r.values))
-	for v := range r.values {
-		all = append(all, v)
+		if !slices.Contains(all, f) {
+			all = append(all, f)
+		}
 	}
 	slices.SortFunc(all, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
-	pairs := make([]string, 0, 2*len(all))
-	for _, v := range all {
-		pairs = append(pairs, v, redMark+"known]")
-	}
-	r.known.Store(strings.NewReplacer(pairs...))
+	r.known.Store(&all)
 }
 
-// Redact is [Redact], and masks the known values first.
-func (r *Redactor) Redact(s string) (out string, n int) {
-	known := r.known.Load()
-	if known == nil {
-		return Redact(s)
+func (r *Redactor) all() []string {
+	if all := r.known.Load(); all != nil {
+		return *all
 	}
-	const mark = redMark + "known]"
-	before := strings.Count(s, mark)
-	s = known.Replace(s)
-	found := strings.Count(s, mark) - before
-	s, n = Redact(s)
-	return s, n + found
+	return nil
+}
+
+// Find returns what is to be masked in a text, in its order.
+func (r *Redactor) Find(form TextForm, s string) []Secret {
+	var known []redSpan
+	for _, v := range r.all() {
+		for at := 0; ; {
+			i := strings.Index(s[at:], v)
+			if i < 0 {
+				break
+			}
+			known = append(known, redSpan{at + i, at + i + len(v), "known", false})
+			at += i + len(v)
+		}
+	}
+	return findSecrets(form, s, known)
+}
+
+// Redact is [Redact], and masks the known values too.
+func (r *Redactor) Redact(s string) (out string, n int) { return r.RedactAs(TextPlain, s) }
+
+// RedactAs is [RedactAs], and masks the known values too.
+func (r *Redactor) RedactAs(form TextForm, s string) (out string, n int) {
+	return maskAll(s, r.Find(form, s))
 }
 
 // findPrivateKeys finds PEM and PGP blocks. One without an end runs as far as
@@ -155,7 +255,7 @@ func findPrivateKeys(s string, spans []redSpan) []redSpan {
 			to = body + keyLines(window)
 		}
 		if countKeyBytes(s[body:to]) >= 40 {
-			spans = append(spans, redSpan{from, to, "private-key"})
+			spans = append(spans, redSpan{from, to, "private-key", false})
 			at = to
 		}
 	}
@@ -185,8 +285,10 @@ func countKeyBytes(s string) (n int) {
 	return n
 }
 
-// findAddresses finds passwords in scheme://user:password@host.
-func findAddresses(s string, spans []redSpan) []redSpan {
+// findAddresses finds passwords in scheme://user:password@host, and keys that
+// stand in the place of the user. In a program only what is random counts there:
+// its examples have addresses too.
+func findAddresses(form TextForm, s string, spans []redSpan) []redSpan {
 	for at := 0; ; {
 		i := strings.Index(s[at:], "://")
 		if i < 0 {
@@ -203,11 +305,17 @@ func findAddresses(s string, spans []redSpan) []redSpan {
 		if host < 0 {
 			continue
 		}
-		_, password, ok := strings.Cut(who[:host], ":")
-		if !ok || password == "" || isPlaceholder(password) {
+		user, password, ok := strings.Cut(who[:host], ":")
+		if !ok && len(user) == 32 && isHex(user) && variety(user) > 5 { // where errors are reported
+			password = user
+		}
+		if password == "" || isPlaceholder(password) {
 			continue
 		}
-		spans = append(spans, redSpan{from + host - len(password), from + host, "password"})
+		if form == TextSource && (len(password) < 8 || classes(password) < 2 || isWords(password) || !strings.ContainsAny(password, "0123456789")) {
+			continue
+		}
+		spans = append(spans, redSpan{from + host - len(password), from + host, "password", false})
 		at = from + host
 	}
 }
@@ -228,7 +336,7 @@ func findTokensJWT(s string, spans []redSpan) []redSpan {
 		at = end
 		parts := strings.Split(strings.TrimRight(s[from:end], "."), ".")
 		if len(parts) >= 2 && len(parts[0]) >= 10 && len(parts[1]) >= 10 && strings.HasPrefix(parts[1], "eyJ") {
-			spans = append(spans, redSpan{from, end, "token"})
+			spans = append(spans, redSpan{from, end, "token", false})
 		}
 	}
 }

@@ -4,202 +4,169 @@ import (
 	"strings"
 )
 
-// redName is a word in the name of something secret.
-type redName struct {
-	word     string
-	password bool // its value may be any text, not only a random one
-}
-
-// redNames are looked for in lower case, dashes and underscores removed.
-var redNames = []redName{
-	{"password", true},
-	{"passwd", true},
-	{"passphrase", true},
-	{"passwort", true},
-	{"pwd", true},
-	{"dbpass", true},
-	{"token", false},
-	{"secret", false},
-	{"apikey", false},
-	{"accesskey", false},
-	{"accessid", false},
-	{"authkey", false},
-	{"privatekey", false},
-	{"encryptionkey", false},
-	{"signingkey", false},
-	{"masterkey", false},
-	{"licensekey", false},
-	{"storagekey", false},
-	{"accountkey", false},
-	{"credential", false},
-	{"seed", false},
-	{"mnemonic", false},
-	{"authorization", false},
-	{"cookie", false},
-	{"bearer", false},
-	{"webhookkey", false},
-	{"sessionkey", false},
-	{"servicekey", false},
-	{"consumerkey", false},
-	{"appkey", false},
-	{"sharedkey", false},
-	{"connectionstring", false},
-	{"비밀번호", true},
-	{"암호", true},
-}
-
-// harmlessEnds are ends of names that say: not the secret itself.
-var harmlessEnds = []string{
-	"name", "type", "count", "limit", "length", "size", "url", "uri", "path", "file", "format", "prefix", "header", "field", "version", "hash",
-	"expiry", "expires", "expiresin", "ttl", "id", "ids", "policy", "ref", "class", "method", "algorithm", "bytes", "per", "budget", "index", "arn", "min", "max",
-}
-
-// unrealNames are parts of names that say that the value is none.
-var unrealNames = []string{"nonmatching", "invalid", "fake", "dummy", "placeholder", "mocked", "notareal"}
-
-// The longest name and value that are looked at. A longer value is masked as
-// far as it goes when its start looks secret.
-const (
-	maxRedName  = 80
-	maxRedValue = 2048
-)
+// maxRedValue is how far the end of a quoted value is looked for.
+const maxRedValue = 2048
 
 // findAssigned finds values that are given to names of secrets: name = value
-// in the many ways of programs, settings, JSON, XML, headers and options.
-func findAssigned(s string, spans []redSpan) []redSpan {
+// in the many ways of programs, settings, JSON, XML, headers and options. On its
+// way it looks at long words, which some keys show themselves by.
+func findAssigned(form TextForm, s string, spans []redSpan) []redSpan {
 	for i := 0; i < len(s); {
-		if !isNameByte(s[i]) {
+		if !nameBytes[s[i]] {
+			if s[i] == '[' {
+				if n := markLength(s[i:]); n > 0 {
+					i += n
+					continue
+				}
+			}
 			i++
 			continue
 		}
-		end := i
-		for end < len(s) && isNameByte(s[end]) {
+		end := i + 1
+		for end < len(s) && nameBytes[s[end]] {
 			end++
 		}
-		if at, to, kind := assignedTo(s, i, end); to > at {
-			spans = append(spans, redSpan{at, to, kind})
-			end = max(end, to)
+		next := end
+		if end-i >= 30 || end < len(s) && s[end] == ':' && end-i >= 8 {
+			spans, next = findShape(s, i, end, spans)
 		}
-		i = end
+		if next == end {
+			spans, next = assigned(form, s, i, end, spans)
+		}
+		i = max(end, next)
 	}
 	return spans
 }
 
-func isNameByte(c byte) bool { return isTokenByte(c) || c == '.' || c >= 0x80 }
+var nameBytes = func() (is [256]bool) {
+	for c := range 256 {
+		is[c] = isTokenByte(byte(c)) || c == '.' || c >= 0x80
+	}
+	return is
+}()
 
-// assignedTo returns the value that the name in s[from:end] is given, if it is
-// a secret.
-func assignedTo(s string, from, end int) (at, to int, kind string) {
+// assigned finds the value that the name in s[from:end] is given, and what follows
+// it.
+func assigned(form TextForm, s string, from, end int, spans []redSpan) (_ []redSpan, next int) {
+	if s[from] == '-' && (s[from:end] == "-u" || s[from:end] == "--user") {
+		return userValue(form, s, end, spans)
+	}
+	if !mayEndName[s[end-1]] {
+		return spans, end
+	}
 	name := s[max(from, end-maxRedName):end]
-	if name == "-u" || name == "--user" {
-		return userValue(s, end)
+	if len(name) < 2 || !mayBeGiven(s, from, end) {
+		return spans, end
 	}
-	if len(name) < 3 || strings.HasSuffix(s[:from], redMark) {
-		return 0, 0, ""
+	n := sensitive(name)
+	if n.class == nameHarmless {
+		return spans, end
 	}
-	var buf [maxRedName]byte
-	flat := flatName(buf[:0], name)
-	var hit *redName
-	tail := ""
-	pairs := neighboursIn(flat)
-	for i := range redNames {
-		if !pairs.mayHold(redNames[i].word) {
-			continue
+	var at, to int
+	var how redHow
+	switch n.word {
+	case "authorization":
+		at, to = headerValue(form, s, end)
+	case "cookie":
+		at, to = cookieValue(form, s, end, strings.HasPrefix(strings.ToLower(name), "set"))
+	case "bearer":
+		at, to = bearerValue(s, end)
+	default:
+		if at, to, how = valueAfter(form, s, from, end); to <= at {
+			return spans, end
 		}
-		if j := strings.LastIndex(flat, redNames[i].word); j >= 0 {
-			hit, tail = &redNames[i], flat[j+len(redNames[i].word):]
+		if n.word == "auth" && how.quoted && form != TextSource && to-at >= 12 && isDockerAuth(s[at:to]) {
 			break
 		}
-	}
-	if hit == nil {
-		return 0, 0, ""
-	}
-	for _, e := range harmlessEnds {
-		if tail == e || len(tail) > 1 && tail[0] == 's' && tail[1:] == e {
-			return 0, 0, ""
+		if n.word == "sig" || n.word == "signature" {
+			if !isSignature(s, from, s[at:to]) {
+				return spans, end
+			}
+			break
+		}
+		if !isSecretValue(form, n, name, s[at:to], how) {
+			return spans, end
 		}
 	}
-	if strings.HasPrefix(tail, "iz") || strings.HasSuffix(flat, "publickeytoken") { // a tokenizer
-		return 0, 0, ""
-	}
-	for _, e := range unrealNames {
-		if strings.Contains(flat, e) {
-			return 0, 0, ""
-		}
-	}
-	switch hit.word {
-	case "authorization":
-		return headerValue(s, end)
-	case "cookie":
-		return cookieValue(s, end, strings.HasPrefix(flat, "set"))
-	case "bearer":
-		v := skipBlanks(s, end)
-		if v == end {
-			return 0, 0, ""
-		}
-		to = wordEnd(s, v)
-		if to-v >= 12 && !isPlaceholder(s[v:to]) && strings.ContainsAny(s[v:to], "0123456789") && looksRandom(s[v:to]) {
-			return v, to, "token"
-		}
-		return 0, 0, ""
-	}
-	at, to, how := valueAfter(s, from, end)
 	if to <= at {
-		return 0, 0, ""
+		return spans, end
 	}
-	if isSecretValue(name, s[at:to], hit, how) {
-		kind = "secret"
-		if hit.password {
-			kind = "password"
-		}
-		return at, to, kind
+	spans = append(spans, redSpan{at, to, shownName(name), true})
+	if how.quoted {
+		spans, to = continued(s, to, shownName(name), spans)
 	}
-	return 0, 0, ""
+	return spans, to
 }
 
-// flatName writes a name in lower case and without what separates its words.
-func flatName(buf []byte, name string) string {
-	for i := 0; i < len(name); i++ {
-		switch c := name[i]; {
-		case c == '_' || c == '-' || c == '.':
-		case c >= 'A' && c <= 'Z':
-			buf = append(buf, c+'a'-'A')
+// mayBeGiven reports whether something behind a name can give it a value, so that
+// the name is worth a look.
+func mayBeGiven(s string, from, end int) bool {
+	for i := end; i < len(s) && i < end+6; i++ {
+		switch s[i] {
+		case ':', '=', '"', '\'', '`', '>', '(', ',', '[', '|', '?':
+			return true
+		case ' ', '\t':
+			if i > end+2 || s[from] == '-' {
+				return true
+			}
+		case ')', '\\', ']':
 		default:
-			buf = append(buf, c)
+			return i > end // a blank, and then a word
 		}
 	}
-	return string(buf)
+	return end < len(s) && s[end] != '\n'
+}
+
+// continued finds further literals that belong to a value, as programs join them
+// over lines.
+func continued(s string, to int, name string, spans []redSpan) ([]redSpan, int) {
+	for to < len(s) && strings.IndexByte("\"'`", s[to]) >= 0 {
+		quote := s[to]
+		i, joint := to+1, false
+		for i < len(s) && i < to+200 && strings.IndexByte(" \t\r\n\\+.&", s[i]) >= 0 {
+			joint = joint || strings.IndexByte("\\+.&", s[i]) >= 0
+			i++
+		}
+		if !joint || i >= len(s) || s[i] != quote {
+			break
+		}
+		n := strings.IndexByte(s[i+1:min(len(s), i+1+maxRedValue)], quote)
+		if n <= 0 || strings.ContainsAny(s[i+1:i+1+n], " \n") {
+			break
+		}
+		spans = append(spans, redSpan{i + 1, i + 1 + n, name, true})
+		to = i + 1 + n
+	}
+	return spans, to
 }
 
 // userValue finds the password in the user:password of an option.
-func userValue(s string, end int) (at, to int, kind string) {
+func userValue(form TextForm, s string, end int, spans []redSpan) ([]redSpan, int) {
 	p := end
 	for p < len(s) && p-end < 3 && strings.IndexByte(" ='\"", s[p]) >= 0 {
 		p++
 	}
-	if p == end {
-		return 0, 0, ""
+	if p == end || form == TextSource {
+		return spans, end
 	}
-	to = valueEnd(s, p)
+	to := valueEnd(s, p)
 	colon := strings.IndexByte(s[p:to], ':')
 	if colon < 1 || strings.ContainsAny(s[p:to], "/$") || to-p-colon < 5 || isPlaceholder(s[p+colon+1:to]) {
-		return 0, 0, ""
+		return spans, end
 	}
-	return p + colon + 1, to, "password"
-}
-
-// redHow says how a value is written.
-type redHow struct {
-	quoted, direct, spaced bool // in quotes; name=value without a blank; after a blank alone
+	return append(spans, redSpan{p + colon + 1, to, "password", false}), to
 }
 
 // valueAfter finds the value that follows a name.
-func valueAfter(s string, from, end int) (at, to int, how redHow) {
+func valueAfter(form TextForm, s string, from, end int) (at, to int, how redHow) {
 	p := end
 	closed := false // the name stands in quotes
 	for p < len(s) && p-end < 4 && strings.IndexByte("\"'`\\])", s[p]) >= 0 {
 		closed = true
 		p++
+	}
+	if p == end && p+1 < len(s) && s[p] == '[' && s[p+1] == ']' {
+		p += 2
 	}
 	q := skipBlanks(s, p)
 	if rest := s[q:min(len(s), q+8)]; q > p && (strings.HasPrefix(rest, "string ") || strings.HasPrefix(rest, "String ")) {
@@ -210,13 +177,19 @@ func valueAfter(s string, from, end int) (at, to int, how redHow) {
 		sep++
 	}
 	switch {
+	case strings.Contains(s[q:sep], "::") && !strings.Contains(s[q:sep], "=") || strings.HasPrefix(s[q:sep], ".."):
+		return 0, 0, how
 	case sep > q && strings.ContainsAny(s[q:sep], "=:>"):
 		how.direct = q == end
 	case closed && q < len(s) && s[q] == ',':
 		sep = q + 1
 	case closed && strings.HasPrefix(s[q:], "value="): // <add key="Password" value="…"/>
 		sep = q + len("value=")
-	case q > p && !closed && spacedValue(s, from):
+	case p == end && p+1 < len(s) && s[p] == '(' && isQuote(s[p+1]): // .password("…")
+		sep = p + 1
+	case q > p && q < len(s) && isQuote(s[q]) && strings.HasSuffix(s[max(0, from-8):from], "#define "):
+		sep = q
+	case q > p && !closed && form != TextSource && spacedValue(s, from):
 		how.spaced = true
 	default:
 		return 0, 0, how
@@ -229,26 +202,162 @@ func valueAfter(s string, from, end int) (at, to int, how redHow) {
 	if sep < v {
 		how.direct = false
 	}
+	if form == TextSource && v < len(s) && !isQuote(s[v]) && s[v] != '\\' { // name: string = "…"
+		v = skipType(s, v)
+	}
 	if v >= len(s) {
 		return 0, 0, how
 	}
+	how.line = startsLine(s, from)
 	quote := ""
 	switch {
-	case strings.IndexByte("\"'`", s[v]) >= 0:
+	case strings.HasPrefix(s[v:], `"""`), strings.HasPrefix(s[v:], "'''"):
+		quote = s[v : v+3]
+	case isQuote(s[v]):
 		quote = s[v : v+1]
 	case s[v] == '\\' && v+1 < len(s) && s[v+1] == '"':
 		quote = `\"`
 	}
 	if quote == "" {
-		return v, valueEnd(s, v), how
+		return plainValue(form, s, v, how)
 	}
 	v += len(quote)
-	window := s[v:min(len(s), v+maxRedValue)]
 	how.quoted = true
-	if n := strings.Index(window, quote); n >= 0 {
+	if n := quoteEnd(s[v:min(len(s), v+maxRedValue)], quote, form); n >= 0 {
 		return v, v + n, how
 	}
 	return v, valueEnd(s, v), how
+}
+
+func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
+
+// quoteEnd is where a quoted text ends, or -1.
+func quoteEnd(s, quote string, form TextForm) int {
+	for at := 0; ; {
+		n := strings.Index(s[at:], quote)
+		if n < 0 {
+			return -1
+		}
+		n += at
+		back := 0
+		for back < n && s[n-1-back] == '\\' {
+			back++
+		}
+		if len(quote) == 1 && quote != "`" && back%2 == 1 {
+			at = n + 1
+			continue
+		}
+		if form != TextSettings && len(quote) == 1 && quote != "`" && strings.Contains(s[:n], "\n") {
+			return -1
+		}
+		return n
+	}
+}
+
+// skipType passes over a type between a name and its literal.
+func skipType(s string, v int) int {
+	i := v
+	for i < len(s) && i-v < 40 && (isTokenByte(s[i]) || strings.IndexByte("<>[]?.&' ", s[i]) >= 0) {
+		i++
+	}
+	if i > v && i < len(s) && s[i] == '=' {
+		if j := skipBlanks(s, i+1); j < len(s) && isQuote(s[j]) {
+			return j
+		}
+	}
+	return v
+}
+
+// plainValue finds the end of a value that has no quotes.
+func plainValue(form TextForm, s string, v int, how redHow) (at, to int, _ redHow) {
+	if s[v] == '\n' || s[v] == '\r' || form == TextSource {
+		return v, v, how
+	}
+	if how.line && (s[v] == '|' || s[v] == '>') {
+		return blockValue(s, v, how)
+	}
+	end := valueEnd(s, v)
+	eol := lineEnd(s, v)
+	if !how.line || s[v] == '{' || s[v] == '[' {
+		how.line = how.line && end == eol
+		return v, end, how
+	}
+	whole := strings.TrimRight(s[v:eol], " \t\r")
+	if form == TextSettings {
+		for i := 1; i < len(whole); i++ { // a comment
+			if (whole[i] == '#' || whole[i] == ';') && (whole[i-1] == ' ' || whole[i-1] == '\t') {
+				whole = strings.TrimRight(whole[:i], " \t")
+				break
+			}
+		}
+		return v, v + len(strings.TrimSuffix(whole, ",")), how
+	}
+	if strings.ContainsAny(whole, " \t") {
+		if !isPassPhrase("", whole) {
+			how.line = strings.HasPrefix(strings.TrimLeft(whole[end-v:], " \t"), "#")
+			return v, end, how
+		}
+		return v, v + len(whole), how
+	}
+	if strings.ContainsAny(whole, "(){}") || strings.HasSuffix(whole, ";") || strings.HasSuffix(whole, ",") || strings.ContainsAny(whole, "\"'`<>&") {
+		how.line = false
+		return v, end, how
+	}
+	return v, v + len(whole), how
+}
+
+// blockValue finds the lines of a value that YAML writes below its name.
+func blockValue(s string, v int, how redHow) (at, to int, _ redHow) {
+	eol := lineEnd(s, v)
+	if len(strings.TrimSpace(s[v:eol])) > 2 || eol >= len(s) {
+		return v, v, how
+	}
+	start := strings.LastIndexByte(s[:v], '\n') + 1
+	indent := len(s[start:v]) - len(strings.TrimLeft(s[start:v], " "))
+	at, to = -1, -1
+	for i := eol + 1; i < len(s) && i-eol < 16<<10; {
+		end := lineEnd(s, i)
+		line := s[i:end]
+		text := strings.TrimLeft(line, " ")
+		if strings.TrimSpace(line) != "" {
+			if len(line)-len(text) <= indent {
+				break
+			}
+			if at < 0 {
+				at = i + len(line) - len(text)
+			}
+			to = i + len(strings.TrimRight(line, " \t\r"))
+		}
+		i = end + 1
+	}
+	if at < 0 {
+		return v, v, how
+	}
+	return at, to, how
+}
+
+func lineEnd(s string, i int) int {
+	if n := strings.IndexByte(s[i:], '\n'); n >= 0 {
+		return i + n
+	}
+	return len(s)
+}
+
+// startsLine reports whether nothing that a program would need stands before a
+// name in its line.
+func startsLine(s string, from int) bool {
+	i := from
+	for i > 0 && from-i < 60 && s[i-1] != '\n' {
+		i--
+	}
+	before := strings.TrimLeft(s[i:from], " \t-\"'#;*")
+	before = strings.TrimPrefix(before, "export ")
+	before = strings.TrimPrefix(before, "set ")
+	before = strings.TrimPrefix(before, "setenv ")
+	before = strings.TrimPrefix(before, "$env:")
+	before = strings.TrimPrefix(before, "ENV ")
+	before = strings.TrimPrefix(before, "ARG ")
+	return strings.Trim(before, " \t\"'") == "" && (i == 0 || s[i-1] == '\n')
 }
 
 // spacedValue reports whether a blank can stand between a name and its value:
@@ -257,11 +366,17 @@ func spacedValue(s string, from int) bool {
 	if s[from] == '-' {
 		return true
 	}
-	line := s[strings.LastIndexByte(s[:from], '\n')+1 : from]
-	if len(line) > 200 {
-		line = line[len(line)-200:]
+	start := max(0, from-200)
+	line := s[start:from]
+	line = line[strings.LastIndexByte(line, '\n')+1:]
+	if strings.HasPrefix(line, "default login ") || strings.Contains(line, "login ") && strings.Contains(line, "machine ") {
+		return true
 	}
-	return strings.Contains(line, "login ") && strings.Contains(line, "machine ") || strings.HasPrefix(line, "default login ")
+	if strings.TrimSpace(line) == "" { // over several lines
+		before := s[start:from]
+		return strings.Contains(before, "machine ") && strings.Contains(before, "login ")
+	}
+	return false
 }
 
 func skipBlanks(s string, i int) int {
@@ -287,14 +402,27 @@ func valueEnd(s string, i int) int {
 	return i
 }
 
+// bearerValue finds a token behind the word alone.
+func bearerValue(s string, end int) (at, to int) {
+	v := skipBlanks(s, end)
+	if v == end {
+		return 0, 0
+	}
+	to = wordEnd(s, v)
+	if to-v >= 12 && !isPlaceholder(s[v:to]) && strings.ContainsAny(s[v:to], "0123456789") && looksRandom(s[v:to]) && !isWords(s[v:to]) {
+		return v, to
+	}
+	return 0, 0
+}
+
 // headerValue finds what follows Authorization: and a scheme.
-func headerValue(s string, end int) (at, to int, kind string) {
+func headerValue(form TextForm, s string, end int) (at, to int) {
 	p := end
 	for p < len(s) && p-end < 4 && strings.IndexByte("\"'\\ ", s[p]) >= 0 {
 		p++
 	}
 	if p >= len(s) || s[p] != ':' && s[p] != '=' {
-		return 0, 0, ""
+		return 0, 0
 	}
 	p++
 	for p < len(s) && strings.IndexByte("\"'\\ ", s[p]) >= 0 {
@@ -302,108 +430,45 @@ func headerValue(s string, end int) (at, to int, kind string) {
 	}
 	to = wordEnd(s, p)
 	switch strings.ToLower(s[p:to]) {
-	case "bearer", "basic", "token", "apikey", "digest", "negotiate", "key", "bot":
+	case "bearer", "basic", "token", "apikey", "digest", "negotiate", "key", "bot", "flyv1", "genie":
 		p = skipBlanks(s, to)
 		to = wordEnd(s, p)
 	}
 	if to-p < 6 || isPlaceholder(s[p:to]) {
-		return 0, 0, ""
+		return 0, 0
 	}
-	return p, to, "token"
+	if v := s[p:to]; form == TextSource && (to-p < 16 || !looksRandom(v) || isWords(v) || longestMixed(v) < 10) {
+		return 0, 0
+	}
+	return p, to
 }
 
 // cookieValue finds the values of a Cookie header, or the first of Set-Cookie.
-func cookieValue(s string, end int, one bool) (at, to int, kind string) {
+func cookieValue(form TextForm, s string, end int, one bool) (at, to int) {
 	if end >= len(s) || s[end] != ':' {
-		return 0, 0, ""
+		return 0, 0
 	}
 	p := skipBlanks(s, end+1)
 	eq := strings.IndexByte(s[p:min(len(s), p+100)], '=')
 	if eq < 0 || strings.ContainsAny(s[p:p+eq], " \n\"'") {
-		return 0, 0, ""
+		return 0, 0
 	}
 	p += eq + 1
 	to = p
 	for to < len(s) && (s[to] > ' ' || s[to] == ' ' && !one) && strings.IndexByte("\"'<>\\", s[to]) < 0 && (s[to] != ';' || !one) {
 		to++
 	}
-	if to-p < 8 || isPlaceholder(s[p:to]) {
-		return 0, 0, ""
+	if to-p < 8 || isPlaceholder(s[p:to]) || form == TextSource && (to-p < 16 || !looksRandom(s[p:to])) {
+		return 0, 0
 	}
-	return p, to, "cookie"
+	return p, to
 }
 
-// isSecretValue reports whether a value that is given to a name of a secret is
-// one, and not a type, a reference or a gap.
-func isSecretValue(name, value string, hit *redName, how redHow) bool {
-	long := len(value) > maxRedValue
-	if long {
-		value = value[:maxRedValue]
-	}
-	value = strings.TrimRight(value, ".")
-	if isPlaceholder(value) || strings.ContainsAny(value, " \t\n") && !hit.password {
+// isSignature reports whether a value is the signature of an address that opens
+// what it names, as those of cloud storage are.
+func isSignature(s string, from int, value string) bool {
+	if from == 0 || s[from-1] != '?' && s[from-1] != '&' && s[from-1] != ';' || len(value) < 20 || isPlaceholder(value) || strings.Contains(value, ".") {
 		return false
 	}
-	if number, rest, ok := strings.Cut(value, ":"); ok && strings.Contains(strings.ToLower(name), "telegram") && strings.Trim(number, "0123456789") == "" && len(rest) != 35 {
-		return false // the form of Telegram's tokens, but not one
-	}
-	digits := strings.ContainsAny(value, "0123456789")
-	low := strings.ToLower(value)
-	env := hit.password && how.direct && strings.ToUpper(name) == name // the way of .env files
-	if !how.quoted && !digits && !env && (isReference(value) || strings.Contains(value, "(")) || strings.HasPrefix(low, "process.env") || strings.HasPrefix(low, "os.environ") {
-		return false
-	}
-	switch low {
-	case "string", "str", "int", "bool", "boolean", "true", "false", "null", "nil", "none", "undefined", "required", "optional", "any", "object", "text", "number", "password", "secret", "token":
-		return false
-	}
-	if hit.password {
-		if len(value) < 4 || strings.Contains(low, "password") && !digits || strings.Contains(value, "\n") {
-			return false
-		}
-		if how.quoted {
-			return !strings.Contains(value, "  ") && strings.Count(value, " ") <= 3 && (len(value) >= 6 || digits)
-		}
-		return digits || how.spaced || strings.ContainsAny(value, "!@#$%^*") || how.direct && len(value) >= 6
-	}
-	least := 10
-	if how.quoted || how.spaced || how.direct {
-		least = 8
-	}
-	if hit.word == "seed" || hit.word == "mnemonic" {
-		return len(value) >= 32 && isHex(value)
-	}
-	return len(value) >= least && looksRandom(value)
-}
-
-// isReference reports whether a value is the name of a variable or a field.
-func isReference(s string) bool {
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if !isTokenByte(c) && c != '.' && c != '[' && c != ']' && c != ':' {
-			return false
-		}
-	}
-	return strings.ContainsAny(s, "._") || strings.ToLower(s) == s
-}
-
-// looksRandom reports whether a value is made of the signs that keys are made
-// of and has what words lack: digits, or capitals in the middle.
-func looksRandom(s string) bool {
-	digits, letters := 0, 0
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch {
-		case c >= '0' && c <= '9':
-			digits++
-		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
-			letters++
-		case c < 0x21 || c > 0x7e:
-			return false
-		}
-	}
-	if strings.Contains(s, "://") || strings.Contains(s, "::") {
-		return false
-	}
-	return digits >= 2 && (letters > 0 || len(s) >= 16) || longMixed(s)
+	return looksRandom(value)
 }

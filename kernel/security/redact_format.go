@@ -25,22 +25,30 @@ var redFormats = func() []redFormat {
 	}
 	add(redFormat{least: 20}, `ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ sk-ant- sk-proj- sk-svcacct- sk-admin- sk-or-v1- npm_ shpat_ shpca_ shppa_ shpss_
 		lin_api_ lin_oauth_ rubygems_ dop_v1_ doo_v1_ dor_v1_ sntryu_ glsa_ tfp_ pnu_ pul- dckr_pat_ sbp_ sb_secret_ nvapi- pplx- xkeysib- xsmtpsib-
-		lsv2_pt_ lsv2_sk_ pcsk_ dp.pt. dp.st. dp.ct. dp.sa. rdme_xn8s9h figd_ CFPAT- PMAK- hvs. hvb. ATATT3 ATBB ops_eyJ fio-u- sq0csp- sq0atp-
-		GOCSPX- whsec_ pscale_tkn_ pscale_oauth_ pscale_pw_ phx_ vercel_ oxg_ age1pq-secret sm_pat_ sm_aat_ sm_sat_ tvly- fc_live_`)
+		lsv2_pt_ lsv2_sk_ pcsk_ rdme_xn8s9h figd_ CFPAT- PMAK- hvs. hvb. ATBB ops_eyJ fio-u- sq0csp- sq0atp-
+		GOCSPX- whsec_ pscale_tkn_ pscale_oauth_ pscale_pw_ phx_ vercel_ oxg_ age1pq-secret sm_pat_ sm_aat_ sm_sat_ tvly- fc_live_ tskey- dckr_oat_ CCIPAT_ CCIPRJ_
+		bkua_ apify_api_ e2b_ tgp_v1_ csk- jina_ ATCTT3 ATSTT3 BBDC- pat-na1- pat-eu1- sgp_v1_ cfut_ cfat_ vcp_ sk-lf- tfe_ hcp_ glrtr- shpss_ secret-token:`)
 	add(redFormat{least: 16}, `glpat- gldt- glrt- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- glffct- glwt- GR1348941 NRAK- NRII- NRJS- sk_live_ sk_test_ rk_live_ rk_test_
 		AGE-SECRET-KEY-1 duffel_test_ duffel_live_ shippo_live_ shippo_test_ FLWSECK_TEST- FLWSECK- FLWPUBK_TEST- FLWPUBK- access-production- access-sandbox- access-development-
 		CLOJARS_ lob_live_ test_pub_ live_pub_ tk-us-`)
+	add(redFormat{least: 16, word: true}, "lip_ lio_ rnd_ nfp_ nfc_ nfo_ nfu_ nfb_")
+	add(redFormat{least: 20, word: true, extra: "=+/"}, "ATATT3 fo1_ FlyV1")
+	add(redFormat{least: 40, word: true, check: func(s string) bool { return len(s) == 43 && plainLetters(s) }}, "secret_")
+	add(redFormat{least: 32, word: true, check: func(s string) bool { return isHex(s[:32]) }}, "key- pubkey-")
+	add(redFormat{least: 20, word: true, extra: "-_"}, "1//0")
+	add(redFormat{least: 100, word: true, alnum: true}, "xprv9 zprvA yprvA tprv8")
+	add(redFormat{least: 20, extra: "."}, "dp.st. dp.pt. dp.ct. dp.sa. dp.scim. dp.audit. sk.eyJ")
 	add(redFormat{least: 12}, "FLWSECK_TEST-")
 	add(redFormat{least: 20, extra: "/@.", word: true}, "hooks.slack.com/services/ hooks.slack.com/workflows/ discord.com/api/webhooks/ discordapp.com/api/webhooks/")
 	add(redFormat{least: 40, extra: "/@."}, "webhook.office.com/webhookb2/ .atlasv1.")
-	add(redFormat{least: 40, extra: "+/="}, "ABSK LS0tLS1CRUdJTi ZXlK glc_ AKCp pypi-AgEI eyJrIjoi sha256~ AQoDYXdzE FwoGZXIvYXdz fm2_ fm1r_")
+	add(redFormat{least: 40, extra: "+/="}, "ABSK LS0tLS1CRUdJTi ZXlK glc_ AKCp pypi-AgEI eyJrIjoi sha256~ AQoDYXdzE FwoGZXIvYXdz fm2_ fm1r_ fm1a_")
 	add(redFormat{least: 40, extra: "."}, "dt0c01. dt0s01. ya29. xoxe-1- xoxe.xoxp-1-")
 	add(redFormat{least: 20, extra: "=."}, "SG.")
 	add(redFormat{least: 18, extra: "."}, "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xapp-")
 	add(redFormat{least: 16, word: true, alnum: true}, "AKIA ASIA ABIA ACCA LTAI AKID")
 	add(redFormat{least: 30, word: true}, "AIza hf_ xai- gsk_ r8_ EAAA EAAB EAAC EAAM HRKU- dnkey- 4b1d t1. YCAJ AQVN rpa_ ntn_")
 	add(redFormat{least: 32, word: true, alnum: true}, "SK dapi")
-	add(redFormat{least: 18, word: true}, "sk- rk-")
+	add(redFormat{least: 18, word: true, check: hasKeyPart}, "sk- rk-")
 	add(redFormat{least: 34, word: true, check: plainLetters}, "api_org_")
 	add(redFormat{least: 80, extra: "+/=", check: endsIn43}, "sntrys_eyJ")
 	add(redFormat{least: 54, word: true, check: func(s string) bool { return len(s) == 54 && plainLetters(s) }}, "EZAK EZTK")
@@ -50,72 +58,63 @@ var redFormats = func() []redFormat {
 	return all
 }()
 
-// neighbours is which bytes follow each other in a text. Two pairs may share a
-// bit, so that it tells for certain only what is not there.
-type neighbours [64]uint64
-
-func neighboursIn(s string) *neighbours {
-	var n neighbours
-	for i := 1; i < len(s); i++ {
-		word, bit := neighbourBit(s[i-1], s[i])
-		n[word] |= bit
-	}
-	return &n
-}
-
-func neighbourBit(a, b byte) (word int, bit uint64) {
-	k := uint(a)*67 ^ uint(b)
-	return int(k>>6) & 63, 1 << (k & 63)
-}
-
-// mayHold reports whether part can be in the text at all.
-func (n *neighbours) mayHold(part string) bool {
-	for i := 1; i < len(part); i++ {
-		if word, bit := neighbourBit(part[i-1], part[i]); n[word]&bit == 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// findFormats finds keys by their prefixes. Most are not in the text at all,
-// which one look at its bytes tells.
-func findFormats(s string, spans []redSpan) []redSpan {
-	pairs := neighboursIn(s)
+// formatsAt are the formats whose prefixes begin with two bytes, to be looked up
+// by these.
+var formatsAt, formatLists = func() (*[1 << 16]uint8, [][]*redFormat) {
+	at, lists := new([1 << 16]uint8), [][]*redFormat{nil}
 	for i := range redFormats {
 		f := &redFormats[i]
-		if !pairs.mayHold(f.prefix) {
+		pair := int(f.prefix[0])<<8 | int(f.prefix[1])
+		if at[pair] == 0 {
+			lists = append(lists, nil)
+			at[pair] = uint8(len(lists) - 1) //nolint:gosec // there are fewer pairs than 256, which a test holds
+		}
+		lists[at[pair]] = append(lists[at[pair]], f)
+	}
+	return at, lists
+}()
+
+// findFormats finds keys by their prefixes, in one look at each two bytes.
+func findFormats(s string, spans []redSpan) []redSpan {
+	for i := 0; i+1 < len(s); i++ {
+		list := formatsAt[int(s[i])<<8|int(s[i+1])]
+		if list == 0 {
 			continue
 		}
-		for at := 0; ; {
-			hit := strings.Index(s[at:], f.prefix)
-			if hit < 0 {
+		rest := s[i:]
+		for _, f := range formatLists[list] {
+			if !strings.HasPrefix(rest, f.prefix) {
+				continue
+			}
+			if end := f.match(s, i); end > i {
+				spans = append(spans, redSpan{i, end, "key", false})
+				i = end - 1
 				break
 			}
-			from := at + hit
-			body := from + len(f.prefix)
-			end := body
-			for end < len(s) && (isTokenByte(s[end]) || strings.IndexByte(f.extra, s[end]) >= 0) {
-				end++
-			}
-			at = body
-			if f.word && !startsWord(s, from) {
-				continue
-			}
-			at = max(at, end)
-			text := strings.TrimRight(s[body:end], ".")
-			end = body + len(text)
-			if len(text) < f.least || isFiller(text) || isGap(text) || f.check != nil && !f.check(text) || f.alnum && !isAlnum(text) || f.least < 40 && !strings.ContainsAny(text, "0123456789") && !longMixed(text) {
-				continue
-			}
-			if (f.prefix == "AKIA" || f.prefix == "ASIA") && (len(text) != 16 || strings.ToUpper(text) != text) ||
-				(f.prefix == "SK" && (len(text) != 32 || !isHex(text))) || strings.HasPrefix(f.prefix, "xox") && !hasLongPart(text) {
-				continue
-			}
-			spans = append(spans, redSpan{from, end, "key"})
 		}
 	}
 	return spans
+}
+
+// match returns where the key ends whose prefix stands at from, or 0.
+func (f *redFormat) match(s string, from int) int {
+	if f.word && !startsWord(s, from) {
+		return 0
+	}
+	body := from + len(f.prefix)
+	end := body
+	for end < len(s) && (isTokenByte(s[end]) || strings.IndexByte(f.extra, s[end]) >= 0) {
+		end++
+	}
+	text := strings.TrimRight(s[body:end], ".")
+	if len(text) < f.least || isFiller(text) || isGap(text) || f.check != nil && !f.check(text) || f.alnum && !isAlnum(text) || f.least < 40 && !strings.ContainsAny(text, "0123456789") && !longMixed(text) {
+		return 0
+	}
+	if (f.prefix == "AKIA" || f.prefix == "ASIA") && (len(text) != 16 || strings.ToUpper(text) != text) ||
+		(f.prefix == "SK" && (len(text) != 32 || !isHex(text))) || strings.HasPrefix(f.prefix, "xox") && !hasLongPart(text) {
+		return 0
+	}
+	return body + len(text)
 }
 
 // startsWord reports whether a word can begin at i: after a sign, after an
@@ -179,6 +178,17 @@ func isOneCase(s string) bool {
 
 func plainLetters(s string) bool { return !strings.ContainsAny(s, "-_") }
 
+// hasKeyPart reports whether one part between dashes is what no name of an
+// algorithm has.
+func hasKeyPart(s string) bool {
+	for part := range strings.SplitSeq(s, "-") {
+		if len(part) >= 12 && !isWords(part) {
+			return true
+		}
+	}
+	return longMixed(s)
+}
+
 // endsIn43 holds the form of an organisation's token of Sentry: a signature of
 // 43 characters ends it.
 func endsIn43(s string) bool {
@@ -215,7 +225,7 @@ var placeholderWords = []string{
 // isPlaceholder reports whether a value only stands for a secret: a reference
 // to a variable, a gap to fill, a row of x.
 func isPlaceholder(s string) bool {
-	if s == "" || strings.HasPrefix(s, redMark) {
+	if s == "" || strings.Contains(s, redMark) || strings.Contains(s, oldMark) {
 		return true
 	}
 	switch s[0] {

@@ -5,8 +5,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"pgregory.net/rapid"
 )
 
 type secretRow struct {
@@ -18,7 +16,7 @@ type secretRow struct {
 func TestSecretCorpus(t *testing.T) {
 	t.Parallel()
 	var must, masked, harmless, touched int
-	for _, row := range readCorpus[secretRow](t, "secrets.jsonl") {
+	for _, row := range append(readCorpus[secretRow](t, "secrets.jsonl"), readCorpus[secretRow](t, "red-secrets.jsonl")...) {
 		out, n := Redact(row.Text)
 		if again, _ := Redact(out); again != out {
 			t.Errorf("%s: not stable:\n%q\n%q", row.ID, out, again)
@@ -68,14 +66,14 @@ func TestRedactKeepsWhatIsNoSecret(t *testing.T) {
 func TestRedactMasksOnlyTheSecret(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"export API_KEY=ab12cd34ef56gh78 # mine":                                  "export API_KEY=[redacted:secret] # mine",
-		"postgres://u:s3cr3tP@ss@db.example/x":                                    "postgres://u:[redacted:password]@db.example/x",
-		`{"password":"hunter2!","user":"me"}`:                                     `{"password":"[redacted:password]","user":"me"}`,
-		"mysql --password hunter2x -h db":                                         "mysql --password [redacted:password] -h db",
-		"curl -u me:hunter2x https://x.example":                                   "curl -u me:[redacted:password] https://x.example",
-		"비밀번호: 비밀12345":                                                           "비밀번호: [redacted:password]",
-		"log AKIAIOSFODNN7EXAMPLE end":                                            "log [redacted:key] end",
-		"-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("MIIEvQIBADANBgkq\n", 5): "[redacted:private-key]",
+		"export API_KEY=ab12cd34ef56gh78 # mine":                                  "export API_KEY=[secret:API_KEY] # mine",
+		"postgres://u:s3cr3tP@ss@db.example/x":                                    "postgres://u:[secret:password]@db.example/x",
+		`{"password":"hunter2!","user":"me"}`:                                     `{"password":"[secret:password]","user":"me"}`,
+		"mysql --password hunter2x -h db":                                         "mysql --password [secret:password] -h db",
+		"curl -u me:hunter2x https://x.example":                                   "curl -u me:[secret:password] https://x.example",
+		"비밀번호: 비밀12345":                                                           "비밀번호: [secret:비밀번호]",
+		"log AKIAIOSFODNN7EXAMPLE end":                                            "log [secret:key] end",
+		"-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("MIIEvQIBADANBgkq\n", 5): "[secret:private-key]",
 	} {
 		if out, n := Redact(in); out != want || n != 1 {
 			t.Errorf("%q: got %q (%d), want %q", in, out, n, want)
@@ -88,7 +86,7 @@ func TestRedactorMasksKnownValues(t *testing.T) {
 	r := NewRedactor("plain words here", "dev", "")
 	r.AddSecret("pass/word+1 ")
 	out, n := r.Redact("a plain words here b dev pass/word+1 c pass%2Fword%2B1 cGFzcy93b3JkKzE=")
-	if want := "a [redacted:known] b dev [redacted:known] c [redacted:known] [redacted:known]"; out != want || n != 4 {
+	if want := "a [secret:known] b dev [secret:known] c [secret:known] [secret:known]"; out != want || n != 4 {
 		t.Errorf("got %q (%d), want %q (4)", out, n, want)
 	}
 	if again, n := r.Redact(out); again != out || n != 0 {
@@ -137,16 +135,6 @@ func FuzzRedact(f *testing.F) {
 		}
 		if n == 0 && once != s {
 			t.Errorf("%q changed without a mask: %q", s, once)
-		}
-	})
-}
-
-func TestEveryPartOfATextMayBeInIt(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		before, part, after := rapid.String().Draw(t, "before"), rapid.String().Draw(t, "part"), rapid.String().Draw(t, "after")
-		if !neighboursIn(before + part + after).mayHold(part) {
-			t.Fatalf("%q is said not to be in %q", part, before+part+after)
 		}
 	})
 }
