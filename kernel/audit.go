@@ -29,10 +29,10 @@ func (k *Kernel) keepCheckpoints() (made bool) {
 	if err != nil {
 		k.log.Warn("The audit record cannot be signed", "error", err)
 		k.checked.noKey = err
-		return false
+		key = nil
 	}
-	k.audit.Keep(security.Keeping{Key: key, File: filepath.Join(k.opts.Home, filepath.FromSlash(checkpointFile)), Witness: k.witness})
-	return made
+	k.audit.Keep(security.Keeping{Key: key, Broken: err, File: filepath.Join(k.opts.Home, filepath.FromSlash(checkpointFile)), Witness: k.witness})
+	return made && err == nil
 }
 
 // witness is the file outside the home that is told of every checkpoint, "" for
@@ -70,17 +70,19 @@ func (k *Kernel) ownWitness() string {
 	return filepath.Join(dir, "oxios", name)
 }
 
-// witnessPlace is what no agent may touch because of the witness: its folder
-// where that is Oxios' own, else the file alone; nothing when there is none.
+// witnessPlace is what no agent may touch because of the witness: the folder that
+// Oxios has for it, also while another file is the witness or none is, and that
+// file.
 func (k *Kernel) witnessPlace() []string {
-	w := k.witness()
-	switch {
-	case w == "":
-		return nil
-	case w == k.ownWitness():
-		return []string{filepath.Dir(w)}
+	var at []string
+	own, w := k.ownWitness(), k.witness()
+	if own != "" {
+		at = append(at, filepath.Dir(own))
 	}
-	return []string{w}
+	if w != "" && w != own {
+		at = append(at, w)
+	}
+	return at
 }
 
 func (k *Kernel) isWitness(path string) bool {
@@ -153,7 +155,35 @@ func (k *Kernel) noteChecked(r security.AuditReport) {
 	k.auditOK.Store(r.OK)
 	k.checked.mu.Lock()
 	defer k.checked.mu.Unlock()
-	k.checked.at, k.checked.report = k.clock.Now(), r
+	k.checked.at, k.checked.report = k.clock.Now(), r.Judged()
+}
+
+// verdict is what the last verification found, in a few words.
+func (k *Kernel) verdict() sys.Words {
+	k.checked.mu.Lock()
+	defer k.checked.mu.Unlock()
+	return sys.Words{EN: k.checked.report.Verdict, KO: k.checked.report.VerdictKO}
+}
+
+// RenewAudit begins the evidence of the record anew: the checkpoints and the
+// witness that are there are put aside, and new ones begin. The record says who
+// did it and what was wrong, and so does every verification from then on. It
+// returns what was wrong.
+func (a *SecurityAPI) RenewAudit(ctx context.Context) (AuditReport, error) {
+	return guard(ctx, a.caller, action{call: "security.renewAudit", resource: "audit"}, func(ctx context.Context) (AuditReport, error) {
+		before, err := a.k.audit.Renew(ctx, a.k.opts.Home, func(r AuditReport) security.Entry {
+			return a.k.newEntry(a.who.Actor(), security.ActionConfigChange, "audit renewed", map[string]any{"problem": r.Problem, "entries": r.Entries, "head": r.Head, "node": a.k.node})
+		})
+		if err != nil {
+			return before, err
+		}
+		after, err := a.k.audit.VerifyAll(ctx, a.k.opts.Home)
+		if err == nil {
+			a.k.noteChecked(after)
+			a.k.publishStatus()
+		}
+		return before.Judged(), err
+	})
 }
 
 // AuditState is how the chain stands: what was checked last, signed and

@@ -32,7 +32,7 @@ func takenAlong(name string) bool {
 	top, _, _ := strings.Cut(name, "/")
 	top = strings.ToLower(top) // some disks do not tell Keys from keys
 	// Checkpoints speak of this home's chain: elsewhere it is an archive, which the chain there vouches for.
-	return name != checkpointFile && !leftOut[top] && !strings.HasPrefix(name, "attachments/incoming/") && !strings.HasPrefix(top, databaseName) && !strings.HasPrefix(top, ".new-")
+	return !strings.HasPrefix(name, checkpointFile) && !leftOut[top] && !strings.HasPrefix(name, "attachments/incoming/") && !strings.HasPrefix(top, databaseName) && !strings.HasPrefix(top, ".new-")
 }
 
 // gatherFiles copies the files of the home that a backup takes along into dir.

@@ -158,7 +158,7 @@ func (k *Kernel) bring(ctx context.Context, m manifest, from *store.Store, dir s
 			}
 		}
 	}
-	o := store.MergeOptions{At: m.MadeAt, SameChain: mine, Keep: keepState, Skip: []string{"node", "paused", "audit_root", "written", keyFolders, keyFollowed}}
+	o := store.MergeOptions{At: m.MadeAt, SameChain: mine, Keep: keepState, Skip: []string{"node", "paused", "audit_root", "audit_kept", "written", keyFolders, keyFollowed}}
 	merge := k.store.Merge
 	if p.dry {
 		merge = func(ctx context.Context, from *store.Store, o store.MergeOptions, _ func(*store.Tx, store.MergeReport) error) (store.MergeReport, error) {

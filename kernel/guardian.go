@@ -208,6 +208,10 @@ func (k *Kernel) guardAudit(ctx context.Context, whole bool) *Finding {
 		g.verified = to
 		g.mu.Unlock()
 		return nil
+	case r.Lacks != "" && (r.Lacks == k.witness() || k.checked.noKey != nil):
+		return nil // [Kernel.guardWitness] tells it
+	case r.Lacks != "":
+		return found(true, sys.Words{EN: r.Problem, KO: r.ProblemKO}, sys.Say("Find out who changed it. `oxios audit renew` begins the evidence anew and keeps what is there."))
 	case r.FirstBad == 0:
 		return found(true, sys.Say("What the audit record vouches for was altered: %s", sys.Words{EN: r.Problem, KO: r.ProblemKO}), hint)
 	}

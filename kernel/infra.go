@@ -27,6 +27,7 @@ type Status struct {
 	NotMet       int           `json:"not_met,omitempty"` // runs that the person has not seen, whose task was not met
 	Paused       bool          `json:"paused"`
 	AuditOK      bool          `json:"audit_ok"` // as of the last verification
+	Audit        sys.Words     `json:"audit"`    // the same in a few words; empty before the first verification
 	AuditEntries int64         `json:"audit_entries"`
 	Today        Cost          `json:"today"`             // since midnight, local time
 	Limits       Limits        `json:"limits"`            // of the day
@@ -65,7 +66,7 @@ func (a *InfraAPI) Status(ctx context.Context) (Status, error) {
 func (k *Kernel) status(ctx context.Context) (Status, error) {
 	s := Status{
 		Version: k.opts.Version, Home: shortenHome(k.opts.Home), Owner: k.opts.Owner, PID: os.Getpid(),
-		Paused: k.runs.gate.is(), AuditOK: k.auditOK.Load(), Isolation: k.isolation(), Problem: k.trouble.Load(),
+		Paused: k.runs.gate.is(), AuditOK: k.auditOK.Load(), Audit: k.verdict(), Isolation: k.isolation(), Problem: k.trouble.Load(),
 		Offline: k.away(), MemoryMB: memoryMB(),
 	}
 	s.Running = k.runs.atWork()

@@ -203,10 +203,10 @@ func (k *Kernel) Close() error {
 	k.sandbox.Close()
 	k.undos.ending.Wait()
 	k.bus.Close()
-	k.checkpoint(context.Background())
 	if _, err := k.purge(context.Background(), nil); err != nil {
 		k.log.Warn("Discarded conversations are deleted at the next start", "error", err)
 	}
+	k.checkpoint(context.Background()) // nothing is recorded after it: the next start tells what is found behind it
 	return errors.Join(k.vault().Close(), k.store.Close(), k.lock.Unlock())
 }
 

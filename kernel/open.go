@@ -267,7 +267,12 @@ func (k *Kernel) recordStart(ctx context.Context, newKey bool) {
 		maps.Copy(meta, k.audit.KeyWords())
 	}
 	k.recorded = sync.OnceValue(k.store.Queue(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		_, err := k.audit.Append(tx, k.newEntry("kernel", security.ActionOther, "kernel opened", meta))
+		signed, err := k.audit.StartWords(tx)
+		if err != nil {
+			return err
+		}
+		maps.Copy(meta, signed)
+		_, err = k.audit.Append(tx, k.newEntry("kernel", security.ActionOther, "kernel opened", meta))
 		return err
 	}))
 	k.auditOK.Store(true) // until a verification says otherwise

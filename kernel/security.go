@@ -182,15 +182,17 @@ func (a *SecurityAPI) Audit(ctx context.Context, q AuditQuery) ([]AuditEntry, er
 	})
 }
 
-// VerifyAudit checks the whole chain, and the chains that came with backups.
+// VerifyAudit signs what is not signed yet and checks the whole chain, what
+// vouches for it, and the chains that came with backups.
 func (a *SecurityAPI) VerifyAudit(ctx context.Context) (AuditReport, error) {
 	return guard(ctx, a.caller, action{call: "security.verifyAudit", resource: "audit"}, func(ctx context.Context) (AuditReport, error) {
+		a.k.checkpoint(ctx)
 		r, err := a.k.audit.VerifyAll(ctx, a.k.opts.Home)
 		if err == nil {
 			a.k.noteChecked(r)
 			a.k.publishStatus()
 		}
-		return r, err
+		return r.Judged(), err
 	})
 }
 

@@ -94,6 +94,7 @@ var syscalls = table(
 	Syscall{Name: "security.verifyAudit", Domain: security.DomainSecurity, Rights: security.R},
 	Syscall{Name: "security.auditCut", Domain: security.DomainSecurity, Rights: security.R, Person: true},
 	Syscall{Name: "security.pruneAudit", Domain: security.DomainSecurity, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
+	Syscall{Name: "security.renewAudit", Domain: security.DomainSecurity, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
 	Syscall{Name: "security.exportAudit", Domain: security.DomainSecurity, Rights: security.R, Person: true},
 	Syscall{Name: "security.saveAudit", Domain: security.DomainSecurity, Rights: security.R, Person: true, Audit: security.ActionOther},
 

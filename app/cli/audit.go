@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 
 func (c *console) auditCommand() *cobra.Command {
 	return c.group("audit", "The record of everything that agents did", "에이전트가 한 모든 일의 기록",
-		c.auditList(), c.auditVerify(), c.auditExport(), c.auditPrune())
+		c.auditList(), c.auditVerify(), c.auditExport(), c.auditPrune(), c.auditRenew())
 }
 
 func (c *console) auditList() *cobra.Command {
@@ -111,23 +112,19 @@ func (c *console) verdict(r kernel.AuditReport) error {
 			return err
 		}
 	case r.OK:
-		c.printf(c.t("%d records, intact. Head: %s", "기록 %d개, 이상 없음. 머리: %s"), r.Entries, r.Head)
-		if r.Pruned > 0 {
-			c.note(c.t("Up to record %d a signed root stands for what was pruned.", "%d번 기록까지는 서명된 뿌리가 정리된 기록을 대신합니다."), r.Pruned)
-		}
-		if r.Signed > 0 {
-			c.note(c.t("Signed up to record %d with key %s.", "%d번 기록까지 서명됨. 열쇠: %s"), r.Signed, r.Key)
+		if len(r.Found) > 0 || len(r.Renewals) > 0 {
+			c.printf(c.t("%d records. %s. Head: %s", "기록 %d개. %s. 머리: %s"), r.Entries, c.either(r.Verdict, r.VerdictKO), r.Head)
 		} else {
-			c.note(c.t("Nothing of it is signed.", "서명된 기록이 없습니다."))
+			c.printf(c.t("%d records, intact. Head: %s", "기록 %d개, 이상 없음. 머리: %s"), r.Entries, r.Head)
 		}
-		if r.Witnessed > 0 {
-			c.note(c.t("Witnessed up to record %d.", "%d번 기록까지 증인이 있습니다."), r.Witnessed)
-		}
-		if r.Archived > 0 {
-			c.note(c.t("Chains that are kept apart: %d, intact.", "따로 보관한 사슬 %d개, 이상 없음."), r.Archived)
-		}
+		c.vouched(r)
 	case r.FirstBad == 0:
-		c.note(c.t("%d records are intact, but what vouches for them is not: %s", "기록 %d개는 이상이 없지만, 그것을 보증하는 것이 손상되었습니다: %s"), r.Entries, safe(problem))
+		c.note("%s: %s", c.either(r.Verdict, r.VerdictKO), safe(problem))
+		c.note(c.t("The %d records follow one another without a gap, but that alone does not show that nobody changed them.", "기록 %d개는 빠짐없이 이어지지만, 그것만으로는 아무도 바꾸지 않았다고 할 수 없습니다."), r.Entries)
+		c.vouched(r)
+		if r.Lacks != "" {
+			c.note("%s", c.t("Find out who changed it. `oxios audit renew` begins the evidence anew and keeps what is there.", "누가 바꿨는지 알아보세요. `oxios audit renew`는 지금 있는 것을 남겨 두고 증거를 새로 시작합니다."))
+		}
 	default:
 		c.note(c.t("The chain is broken at record %d: %s", "%d번째 기록에서 사슬이 끊겼습니다: %s"), r.FirstBad, safe(problem))
 	}
@@ -135,6 +132,59 @@ func (c *console) verdict(r kernel.AuditReport) error {
 		return nil
 	}
 	return exits(exitFailed)
+}
+
+// vouched says what vouches for a chain, and for which records nothing does.
+func (c *console) vouched(r kernel.AuditReport) {
+	if r.Pruned > 0 {
+		c.note(c.t("Up to record %d a signed root stands for what was pruned.", "%d번 기록까지는 서명된 뿌리가 정리된 기록을 대신합니다."), r.Pruned)
+	}
+	if r.Signed > 0 {
+		c.note(c.t("Signed up to record %d with key %s.", "%d번 기록까지 서명됨. 열쇠: %s"), r.Signed, r.Key)
+	} else {
+		c.note(c.t("Nothing of it is signed.", "서명된 기록이 없습니다."))
+	}
+	if s := r.Unsigned; s != nil {
+		c.note(c.t("Records %d–%d are not signed yet.", "%d–%d번 기록은 아직 서명되지 않았습니다."), s.From, s.To)
+	}
+	for _, s := range r.Found {
+		c.note(c.t("Records %d–%d were found, not written here: a start found them unsigned, as after a crash, or when somebody else wrote them.",
+			"%d–%d번 기록은 여기서 쓴 것이 아니라 발견된 것입니다. 시작할 때 서명되지 않은 채 있었습니다. 갑자기 꺼졌거나 다른 누군가가 쓴 것입니다."), s.From, s.To)
+	}
+	for _, n := range r.Renewals {
+		c.note(c.t("The evidence was begun anew after record %d, at %s: %s", "%d번 기록 뒤, %s에 증거를 새로 시작했습니다: %s"), n.After, moment(n.At), cmp.Or(safe(n.Problem), c.t("nothing was wrong", "이상이 없었습니다")))
+	}
+	if r.Witnessed > 0 {
+		c.note(c.t("Witnessed up to record %d.", "%d번 기록까지 증인이 있습니다."), r.Witnessed)
+	}
+	if r.Archived > 0 {
+		c.note(c.t("Chains that are kept apart: %d, intact.", "따로 보관한 사슬 %d개, 이상 없음."), r.Archived)
+	}
+}
+
+func (c *console) auditRenew() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "renew", Short: c.t("Begin the evidence of the record anew", "감사 기록의 증거를 새로 시작합니다"), Args: c.args(0, 0),
+		Long: c.t("Puts the signed checkpoints and the witness aside, each beside its place, and begins new ones. Use it after you found out why `oxios audit verify` misses one of them, as after moving the home to another computer. The record says that you did it and what was wrong, and so does every verification from then on.",
+			"서명된 확인점과 증인 파일을 제자리 옆에 치워 두고 새로 시작합니다. 데이터 폴더를 다른 컴퓨터로 옮긴 뒤처럼, `oxios audit verify`가 그중 하나가 없다고 하는 까닭을 알아낸 다음에 쓰세요. 누가 했고 무엇이 잘못되어 있었는지 기록에 남고, 그 뒤의 모든 검증이 알려 줍니다."),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := c.connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer l.close()
+			before, err := l.Security.RenewAudit(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return c.writeJSON(before)
+			}
+			c.note(c.t("The evidence begins anew. Before: %s", "증거를 새로 시작합니다. 이전 상태: %s"), cmp.Or(safe(c.either(before.Problem, before.ProblemKO)), c.either(before.Verdict, before.VerdictKO)))
+			return nil
+		},
+	}
+	return c.withJSON(cmd)
 }
 
 func (c *console) verify(ctx context.Context, args []string, witness, key string) (kernel.AuditReport, error) {

@@ -254,6 +254,11 @@ func (a *Agents) Redo(args string) (string, error) {
 // Security binds remote.SecurityAPI.
 type Security struct{ b bound }
 
+// RenewAudit takes [].
+func (a *Security) RenewAudit(args string) (string, error) {
+	return a.b.call("security.renewAudit", args)
+}
+
 // AuditState takes [].
 func (a *Security) AuditState(args string) (string, error) {
 	return a.b.call("security.auditState", args)

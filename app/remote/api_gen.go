@@ -174,6 +174,11 @@ type AgentsAPI interface {
 
 // SecurityAPI holds the calls about approvals, policy, tools and the audit chain.
 type SecurityAPI interface {
+	// RenewAudit begins the evidence of the record anew: the checkpoints and the
+	// witness that are there are put aside, and new ones begin. The record says who
+	// did it and what was wrong, and so does every verification from then on. It
+	// returns what was wrong.
+	RenewAudit(ctx context.Context) (kernel.AuditReport, error)
 	// AuditState returns how the chain stands.
 	AuditState(ctx context.Context) (kernel.AuditState, error)
 	// ExportAudit returns the records that follow entry after, a line each, with the
@@ -257,7 +262,8 @@ type SecurityAPI interface {
 	SetTool(ctx context.Context, name string, on bool) error
 	// Audit lists records of the chain.
 	Audit(ctx context.Context, q kernel.AuditQuery) ([]kernel.AuditEntry, error)
-	// VerifyAudit checks the whole chain, and the chains that came with backups.
+	// VerifyAudit signs what is not signed yet and checks the whole chain, what
+	// vouches for it, and the chains that came with backups.
 	VerifyAudit(ctx context.Context) (kernel.AuditReport, error)
 	// Labels tells where what a run has read came from, and which files carry such
 	// labels.
@@ -941,6 +947,10 @@ func (remote clientAgents) Redo(ctx context.Context, in kernel.UndoInput) (kerne
 }
 
 type clientSecurity struct{ c *Client }
+
+func (remote clientSecurity) RenewAudit(ctx context.Context) (kernel.AuditReport, error) {
+	return call[kernel.AuditReport](ctx, remote.c, "security.renewAudit")
+}
 
 func (remote clientSecurity) AuditState(ctx context.Context) (kernel.AuditState, error) {
 	return call[kernel.AuditState](ctx, remote.c, "security.auditState")
@@ -1949,6 +1959,12 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Agents.Redo(ctx, a0)
+	},
+	"security.renewAudit": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Security.RenewAudit(ctx)
 	},
 	"security.auditState": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {

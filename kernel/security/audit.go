@@ -110,13 +110,15 @@ type Audit struct {
 	due     chan struct{}
 	pruning sync.RWMutex // held for writing while entries are taken out, for reading while they are verified
 
-	signing   sync.Mutex // held while a checkpoint is made
-	keeping   Keeping
-	witnessIn string // the witness that was told last
+	signing sync.Mutex // held while a checkpoint is made
+	keeping Keeping
+	known   string // what this process had the store remember of the evidence
 
 	mu        sync.Mutex
-	head      *link // the last entry written, committed or not; nil if unknown
-	committed link  // the last entry that is durable, as far as this process wrote any
+	head      *link            // the last entry written, committed or not; nil if unknown
+	committed link             // the last entry that is durable, as far as this process wrote any
+	flying    map[int64]string // hashes of entries written here that are not durable yet
+	foreign   []AuditSpan      // entries that were found here, and that this process did not write
 	standing  Standing
 }
 
@@ -130,7 +132,7 @@ type link struct {
 
 // NewAudit returns the chain kept in st. It reads nothing.
 func NewAudit(st *store.Store, clock sys.Clock) *Audit {
-	return &Audit{st: st, clock: clock, due: make(chan struct{}, 1)}
+	return &Audit{st: st, clock: clock, due: make(chan struct{}, 1), flying: map[int64]string{}}
 }
 
 // slightlyBack is how far the clock may go back without a word: time servers
@@ -181,15 +183,18 @@ func (a *Audit) Append(tx *store.Tx, e Entry) (Entry, error) {
 	}
 	next := &link{seq: e.Seq, hash: e.Hash, timestamp: e.Timestamp, written: time.Now()}
 	a.head = next
+	a.flying[e.Seq] = e.Hash
 	tx.OnRollback(func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.head = nil // the store knows what is left
+		delete(a.flying, next.seq)
 	})
 	tx.OnCommit(func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.committed = *next
+		delete(a.flying, next.seq)
 		if next.seq-a.standing.Signed >= CheckpointEvery {
 			select {
 			case a.due <- struct{}{}:
@@ -215,6 +220,7 @@ func (a *Audit) last(tx *store.Tx) (link, error) {
 		return link{}, fmt.Errorf("read the end of the audit chain: %w", err)
 	}
 	l.timestamp = time.Unix(0, at).UTC()
+	a.strange(l)
 	return l, nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -39,12 +39,21 @@ type Checkpoint struct {
 	RootHash string    `json:"root_hash"` // what the chain began after: [Genesis], or the root of what was pruned
 	Key      string    `json:"key"`       // the public key, in hex
 
+	// Found are entries up to Seq that no earlier checkpoint covers and that the
+	// process which signs did not write: they were there when it began. It vouches
+	// that it found them, and for nothing else.
+	Found []AuditSpan `json:"found,omitempty"`
+
 	Signature string `json:"signature"` // Ed25519, in hex, over all of the above
 }
 
 // signed returns the bytes that are signed: each text with its length before it.
 func (c Checkpoint) signed() []byte {
-	b := appendField(nil, "oxios audit checkpoint 1")
+	form := "oxios audit checkpoint 1"
+	if len(c.Found) > 0 {
+		form = "oxios audit checkpoint 2"
+	}
+	b := appendField(nil, form)
 	b = appendField(b, c.Kind)
 	b = binary.BigEndian.AppendUint64(b, uint64(c.Seq))
 	b = appendField(b, c.Hash)
@@ -52,7 +61,12 @@ func (c Checkpoint) signed() []byte {
 	b = binary.BigEndian.AppendUint64(b, uint64(c.Count))
 	b = binary.BigEndian.AppendUint64(b, uint64(c.RootSeq))
 	b = appendField(b, c.RootHash)
-	return appendField(b, c.Key)
+	b = appendField(b, c.Key)
+	for _, s := range c.Found {
+		b = binary.BigEndian.AppendUint64(b, uint64(s.From))
+		b = binary.BigEndian.AppendUint64(b, uint64(s.To))
+	}
+	return b
 }
 
 func (k *SigningKey) sign(c Checkpoint) Checkpoint {
@@ -105,7 +119,8 @@ const CheckpointEvery = 1000
 
 // Keeping is where the checkpoints of a home are kept, and what signs them.
 type Keeping struct {
-	Key     *SigningKey
+	Key     *SigningKey   // nil where it cannot be read: then nothing is signed, and verifying says so
+	Broken  error         // why there is no key
 	File    string        // beside the database
 	Witness func() string // a file outside the home; "" for none. It may change while the kernel runs
 }
@@ -145,81 +160,6 @@ func (a *Audit) Standing() Standing {
 	defer a.mu.Unlock()
 	return a.standing
 }
-
-// Checkpoint signs where the chain stands and tells the witness, where there is
-// something new since the last time. What is signed is what this process wrote,
-// not what the database now says of it: whoever changed it in between is found.
-// When only the witness cannot be written, the error is a [WitnessError] and the
-// checkpoint is kept all the same.
-func (a *Audit) Checkpoint(ctx context.Context) error {
-	a.signing.Lock()
-	defer a.signing.Unlock()
-	if a.keeping.Key == nil {
-		return nil
-	}
-	witness := a.witness()
-	a.mu.Lock()
-	at := a.committed
-	a.standing.Witness, a.standing.Key = witness, a.keeping.Key.Public()
-	a.mu.Unlock()
-	last, _, err := lastCheckpoint(a.keeping.File)
-	if err != nil {
-		return err
-	}
-	if at.seq != 0 && (at.seq != last.Seq || at.hash != last.Hash) {
-		root, err := a.root(ctx)
-		if err != nil {
-			return err
-		}
-		last = a.keeping.Key.sign(Checkpoint{
-			Kind: CheckpointHead, Seq: at.seq, Hash: at.hash, Time: a.clock.Now(), Count: at.seq - root.Seq, RootSeq: root.Seq, RootHash: root.hash(),
-		})
-		if err := appendDurable(a.keeping.File, checkpointLine(last), false); err != nil {
-			return err
-		}
-	}
-	if last.Seq == 0 {
-		return nil
-	}
-	a.mu.Lock()
-	a.standing.Signed, a.standing.SignedAt = last.Seq, last.Time
-	before := a.standing
-	a.mu.Unlock()
-	if witness == "" {
-		return nil
-	}
-	list, _, err := readCheckpoints(witness, false)
-	if err != nil {
-		return &WitnessError{File: witness, Err: err}
-	}
-	var known Checkpoint
-	var knows int64 // the newest entry; a root that was told since stands for an older one
-	for _, c := range list {
-		known, knows = c, max(knows, c.Seq)
-	}
-	if known.Signature != last.Signature {
-		if err := appendDurable(witness, checkpointLine(last), true); err != nil {
-			return &WitnessError{File: witness, Err: err}
-		}
-	}
-	a.mu.Lock()
-	a.standing.Witnessed, a.standing.WitnessedAt = last.Seq, last.Time
-	a.mu.Unlock()
-	if before.Witnessed > knows && a.witnessIn == witness {
-		return &WitnessError{File: witness, Err: errors.New("what it knew was taken away")}
-	}
-	a.witnessIn = witness
-	return nil
-}
-
-// WitnessError says that the witness could not be told.
-type WitnessError struct {
-	File string
-	Err  error
-}
-
-func (e *WitnessError) Error() string { return fmt.Sprintf("witness %s: %v", e.File, e.Err) }
-func (e *WitnessError) Unwrap() error { return e.Err }
 
 // rootKey names the signed root of what was pruned in the store. It is changed
 // in the transaction that takes the entries out.
@@ -385,10 +325,13 @@ func (a *Audit) compare(ctx context.Context, where from, list []Checkpoint, keys
 // beside it say, and those of the witness; only their newest ones unless whole.
 func (a *Audit) VerifyCheckpoints(ctx context.Context, whole bool, r AuditReport) (AuditReport, error) {
 	a.signing.Lock()
-	file, witness := a.keeping.File, a.witness()
+	file, witness, own := a.keeping.File, a.witness(), ""
+	if a.keeping.Key != nil {
+		own = a.keeping.Key.Public()
+	}
 	a.signing.Unlock()
 	if file == "" {
-		return r, nil
+		return r, nil // a copy, as in a backup: its home has what vouches for it
 	}
 	a.pruning.RLock() // a root and the entries behind it belong together
 	defer a.pruning.RUnlock()
@@ -400,19 +343,39 @@ func (a *Audit) VerifyCheckpoints(ctx context.Context, whole bool, r AuditReport
 	if err != nil {
 		return r, err
 	}
-	for _, at := range []struct {
+	k, there, err := a.kept(ctx, own)
+	if err != nil {
+		return r, err
+	}
+	if own == "" {
+		keys.add(k.Key) // what it signed is still that; that it is gone is told below
+	}
+	type proof struct {
 		file  string
 		where from
-	}{{file, fromHome}, {witness, fromWitness}} {
-		if at.file == "" {
-			continue
-		}
+	}
+	proofs := []proof{{file, fromHome}}
+	if _, known := k.Witnesses[witness]; witness != "" && !known {
+		proofs = append(proofs, proof{witness, fromWitness})
+	}
+	for _, w := range sortedFiles(k.Witnesses) { // one that is not wanted any more knows what it knew
+		proofs = append(proofs, proof{w, fromWitness})
+	}
+	found := k.Found
+	for _, at := range proofs {
 		list, line, err := readCheckpoints(at.file, whole)
 		if err != nil {
 			if at.where == fromWitness {
-				continue // the guardian tells that nobody can reach it
+				if _, known := k.Witnesses[at.file]; !known {
+					r.Lacks = at.file
+					return r.worse(0, sys.Say("The witness %s cannot be read: %s.", at.file, reasonOf(err))), nil
+				}
+				continue // what is missing is told below
 			}
-			return r, err
+			if k.Newest.Signature == "" {
+				return r, err
+			}
+			continue // told below
 		}
 		bad, problem, err := a.compare(ctx, at.where, list, keys, root, r.Last)
 		if err == nil && bad == 0 && whole && at.where == fromWitness {
@@ -434,9 +397,20 @@ func (a *Audit) VerifyCheckpoints(ctx context.Context, whole bool, r AuditReport
 				r.Signed = max(r.Signed, c.Seq)
 			}
 			r.Key = c.Key
+			found = append(found, c.Found...)
 		}
 	}
-	return r, nil
+	r.Found = within(merged(found), root.Seq, math.MaxInt64)
+	r.Renewals = k.Renewals
+	if r.Last > r.Signed {
+		r.Unsigned = &AuditSpan{max(r.Signed, root.Seq) + 1, r.Last}
+	}
+	lacks, why, err := a.missing(ctx, k, there, root)
+	if err != nil || lacks == "" {
+		return r, err
+	}
+	r.Lacks = lacks
+	return r.worse(0, why), nil
 }
 
 // worse is r with something that is wrong.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"time"
 
@@ -168,6 +169,7 @@ type exported struct {
 	wanted    map[int64][]Checkpoint // of the witness, by entry
 	witness   []Checkpoint           // the same, in their order
 	witnessed int64
+	found     []AuditSpan
 	unknown   []Checkpoint // the first of each key that the chain has not named so far
 }
 
@@ -229,7 +231,7 @@ func (x *exported) checkpoint(c Checkpoint) (bad int64, problem sys.Words) {
 		x.after(c)
 		for _, w := range append([]Checkpoint{c}, x.wanted[c.Seq]...) {
 			where := fromExport
-			if w != c {
+			if w.Signature != c.Signature {
 				where = fromWitness
 			}
 			if bad, problem = x.compare(w, where, c.Hash); bad != 0 {
@@ -242,7 +244,7 @@ func (x *exported) checkpoint(c Checkpoint) (bad int64, problem sys.Words) {
 	case c.RootSeq > x.root.Seq:
 		return 1, sys.Say("The chain begins after entry %d, but what was signed began after entry %d.", x.root.Seq, c.RootSeq)
 	}
-	x.signed = c
+	x.signed, x.found = c, append(x.found, c.Found...)
 	return x.compare(c, fromExport, x.hash)
 }
 
@@ -272,5 +274,9 @@ func (x *exported) end(proof ExportProof) AuditReport {
 func (x *exported) report(bad int64, problem sys.Words) AuditReport {
 	r := x.chain.report(bad, problem)
 	r.Pruned, r.Signed, r.Key, r.Witnessed = x.root.Seq, x.signed.Seq, x.signed.Key, x.witnessed
-	return r
+	r.Found = within(merged(x.found), x.root.Seq, math.MaxInt64)
+	if r.OK && r.Last > r.Signed {
+		r.Unsigned = &AuditSpan{r.Signed + 1, r.Last}
+	}
+	return r.Judged()
 }

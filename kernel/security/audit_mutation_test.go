@@ -373,8 +373,8 @@ func TestTheWitnessIsToldAgainWhenItIsBackAndNothingIsLost(t *testing.T) {
 	if s := w.Standing(); s.Signed != 4 || s.Witnessed != 2 {
 		t.Errorf("got %+v, want 4 signed and 2 witnessed", s)
 	}
-	if r := w.whole(t); !r.OK || r.Signed != 4 {
-		t.Errorf("got %+v, want a chain that is well", r)
+	if r := w.whole(t); r.OK || r.Lacks != w.witness || r.FirstBad != 0 || r.Signed != 4 {
+		t.Errorf("got %+v, want a chain that is well, and a witness that cannot be read", r)
 	}
 	if err := os.Remove(filepath.Dir(w.witness)); err != nil {
 		t.Fatal(err)
@@ -430,8 +430,8 @@ func TestANewKeyIsNamedByTheChain(t *testing.T) {
 	words := fmt.Sprintf(`{"audit_key":%q,"audit_key_before":%q}`, w.key.Public(), w.known(t)[0].Key)
 	w.append(t, Entry{Actor: "kernel", Action: ActionOther, Resource: announces, Metadata: []byte(words)})
 	w.checkpoint(t)
-	if r := w.whole(t); !r.OK || r.Signed != 4 || r.Key != w.key.Public() {
-		t.Errorf("got %+v, want both keys known", r)
+	if r := w.whole(t); r.OK || r.FirstBad != 0 || r.Lacks != LacksKey || r.Signed != 4 || r.Key != w.key.Public() {
+		t.Errorf("got %+v, want both keys known, and the old one missed", r)
 	}
 }
 

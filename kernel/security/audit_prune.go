@@ -90,6 +90,9 @@ func (a *Audit) Prune(ctx context.Context, through int64, words Entry) error {
 	switch {
 	case err != nil:
 		return err
+	case r.Lacks != "":
+		return sys.Errorf(sys.CodeUnavailable, "What vouches for the audit record is not all there, so nothing was pruned: %s", sys.Words{EN: r.Problem, KO: r.ProblemKO}).
+			WithHint("Find out who changed it. `oxios audit renew` begins the evidence anew and keeps what is there.")
 	case !r.OK:
 		return sys.Errorf(sys.CodeConflict, "The audit record is damaged, so nothing was pruned: %s", sys.Words{EN: r.Problem, KO: r.ProblemKO}).
 			WithHint("Export the chain with `oxios audit export` before you do anything else.")

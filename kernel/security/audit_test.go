@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -113,9 +114,15 @@ func TestChainContinuesAndVerifies(t *testing.T) {
 		t.Fatalf("got %d entries, %v, head %s", len(all), err, report.Head)
 	}
 	exported, err := VerifyExport(bytes.NewReader(b.export(t)), ExportProof{})
-	if err != nil || exported != report {
-		t.Errorf("export: got %+v, %v, want %+v", exported, err, report)
+	if want := unsigned(report); err != nil || !reflect.DeepEqual(exported, want) {
+		t.Errorf("export: got %+v, %v, want %+v", exported, err, want)
 	}
+}
+
+// unsigned is what the export of a whole chain without checkpoints says.
+func unsigned(r AuditReport) AuditReport {
+	r.Unsigned = &AuditSpan{1, r.Last}
+	return r.Judged()
 }
 
 // The hash of a known entry: whoever writes another verifier can check it here.
@@ -230,8 +237,8 @@ func TestLongAndBrokenTextIsKeptApart(t *testing.T) {
 		t.Errorf("got actor %q, want %q", two.Actor, want)
 	}
 	report := mustVerify(t, b.fresh(), AuditReport{OK: true, Entries: 2})
-	if got, err := VerifyExport(bytes.NewReader(b.export(t)), ExportProof{}); err != nil || got != report {
-		t.Errorf("export: got %+v, %v, want %+v", got, err, report)
+	if got, err := VerifyExport(bytes.NewReader(b.export(t)), ExportProof{}); err != nil || !reflect.DeepEqual(got, unsigned(report)) {
+		t.Errorf("export: got %+v, %v, want %+v", got, err, unsigned(report))
 	}
 }
 

@@ -30,6 +30,40 @@ type AuditReport struct {
 	Signed    int64  `json:"signed,omitempty"`    // the last entry that a checkpoint vouches for
 	Witnessed int64  `json:"witnessed,omitempty"` // the last entry that the witness knows
 	Key       string `json:"key,omitempty"`       // the public key that signed the newest of them
+
+	Found    []AuditSpan `json:"found,omitempty"`    // entries that were not signed by whom wrote them: a later start found them
+	Unsigned *AuditSpan  `json:"unsigned,omitempty"` // entries behind the newest checkpoint
+	Renewals []Renewal   `json:"renewals,omitempty"` // where the evidence was begun anew
+
+	Lacks string `json:"lacks,omitempty"` // what of the evidence is gone: key, checkpoints, memory, or the file of a witness
+
+	Verdict   string `json:"verdict,omitempty"` // all of this in a few words, the same in every face
+	VerdictKO string `json:"verdict_ko,omitempty"`
+}
+
+// FoundEntries is how many entries were found, and not written by who signed them.
+func (r AuditReport) FoundEntries() (n int64) {
+	for _, s := range r.Found {
+		n += s.To - s.From + 1
+	}
+	return n
+}
+
+// Judged is r with its verdict.
+func (r AuditReport) Judged() AuditReport {
+	w := sys.Say("Audit intact")
+	switch {
+	case !r.OK && r.FirstBad != 0:
+		w = sys.Say("Audit damaged")
+	case !r.OK:
+		w = sys.Say("Audit evidence missing or altered")
+	case len(r.Found) > 0:
+		w = sys.Say("Audit: %d records were found unsigned", r.FoundEntries())
+	case len(r.Renewals) > 0:
+		w = sys.Say("Audit intact since its evidence began anew")
+	}
+	r.Verdict, r.VerdictKO = w.EN, w.KO
+	return r
 }
 
 // future is how far ahead of this machine's clock an entry may be dated.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -272,7 +273,7 @@ func TestPagesFindWhatOnePassFinds(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if got := c.report(bad, problem); got != want {
+					if got := c.report(bad, problem); !reflect.DeepEqual(got, want) {
 						t.Errorf("entry %d, pages of %d: got %+v, want %+v", seq, size, got, want)
 					}
 				}

@@ -28,11 +28,7 @@ const newestCheckpoints = 64 << 10
 // line that was cut off, as by a power failure, is taken away first, and one that
 // could not be written whole does not stay. With folder the folder is made too.
 func appendDurable(path string, line []byte, folder bool) error {
-	if folder {
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return err
-		}
-	} else if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := makeFolder(filepath.Dir(path), folder); err != nil {
 		return err
 	}
 	_, err := os.Lstat(path)
@@ -54,7 +50,29 @@ func appendDurable(path string, line []byte, folder bool) error {
 	if err = errors.Join(err, f.Close()); err != nil || !fresh {
 		return err
 	}
-	dir, err := os.OpenRoot(filepath.Dir(path))
+	return flushFolder(filepath.Dir(path))
+}
+
+// makeFolder makes a folder, with all those above it, that a power failure does
+// not take away again: what was kept in it is missed from then on.
+func makeFolder(path string, all bool) error {
+	err := os.Mkdir(path, 0o700)
+	switch above := filepath.Dir(path); {
+	case err == nil:
+		return flushFolder(above)
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	case all && errors.Is(err, fs.ErrNotExist) && above != path:
+		if err := makeFolder(above, true); err != nil {
+			return err
+		}
+		return makeFolder(path, false)
+	}
+	return err
+}
+
+func flushFolder(path string) error {
+	dir, err := os.OpenRoot(path)
 	if err != nil {
 		return err
 	}
@@ -91,6 +109,9 @@ func wholeLines(f *os.File) (int64, error) {
 // count. bad is the first line that Oxios did not write, from 1 on; what stands
 // before it is returned.
 func readCheckpoints(path string, whole bool) (list []Checkpoint, bad int, err error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // a pipe would wait for somebody who writes
+		return nil, 0, errors.New("it is not a plain file")
+	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, nil

@@ -70,9 +70,16 @@ func verifyAudit(ctx context.Context, h *kernel.Handle) (agent.Result, error) {
 	if err != nil {
 		return agent.Result{}, err
 	}
-	text := fmt.Sprintf("%d records are intact, to record %d. Signed to record %d, witnessed to record %d.", r.Entries, r.Last, r.Signed, r.Witnessed)
+	state := "intact"
+	if len(r.Found) > 0 {
+		state = "in order"
+	}
+	text := fmt.Sprintf("%d records are %s, to record %d. Signed to record %d, witnessed to record %d.", r.Entries, state, r.Last, r.Signed, r.Witnessed)
 	if r.Pruned > 0 {
 		text += fmt.Sprintf(" A signed root stands for the records up to %d.", r.Pruned)
+	}
+	for _, s := range r.Found {
+		text += fmt.Sprintf(" Records %d to %d were not signed by who wrote them: a later start found them.", s.From, s.To)
 	}
 	if !r.OK {
 		text = "The record is not as it was written: " + r.Problem

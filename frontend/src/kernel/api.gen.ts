@@ -442,6 +442,23 @@ export interface AuditReport {
   witnessed?: number;
   /** the public key that signed the newest of them */
   key?: string;
+  /** entries that were not signed by whom wrote them: a later start found them */
+  found?: AuditSpan[];
+  /** entries behind the newest checkpoint */
+  unsigned?: AuditSpan;
+  /** where the evidence was begun anew */
+  renewals?: Renewal[];
+  /** what of the evidence is gone: key, checkpoints, memory, or the file of a witness */
+  lacks?: string;
+  /** all of this in a few words, the same in every face */
+  verdict?: string;
+  verdict_ko?: string;
+}
+
+/** AuditSpan is a row of entries. */
+export interface AuditSpan {
+  from: number;
+  to: number;
 }
 
 /**
@@ -2449,6 +2466,16 @@ export interface ReadArgs {
   limit?: number;
 }
 
+/** Renewal says that the person began the evidence anew, and why they had to. */
+export interface Renewal {
+  /** the last entry before it */
+  after: number;
+  at: string;
+  actor: string;
+  /** what was wrong, in English */
+  problem?: string;
+}
+
 /** Replay is what came of a replay. */
 export interface Replay {
   run_id: string;
@@ -3206,6 +3233,8 @@ export interface Status {
   paused: boolean;
   /** as of the last verification */
   audit_ok: boolean;
+  /** the same in a few words; empty before the first verification */
+  audit: Words;
   audit_entries: number;
   /** since midnight, local time */
   today: Cost;
@@ -4293,6 +4322,13 @@ export interface AgentsAPI {
 
 /** SecurityAPI holds the calls about approvals, policy, tools and the audit chain. */
 export interface SecurityAPI {
+  /**
+   * RenewAudit begins the evidence of the record anew: the checkpoints and the
+   * witness that are there are put aside, and new ones begin. The record says who
+   * did it and what was wrong, and so does every verification from then on. It
+   * returns what was wrong.
+   */
+  renewAudit(): Promise<AuditReport>;
   /** AuditState returns how the chain stands. */
   auditState(): Promise<AuditState>;
   /**
@@ -4408,7 +4444,10 @@ export interface SecurityAPI {
   setTool(name: string, on: boolean): Promise<void>;
   /** Audit lists records of the chain. */
   audit(q: AuditQuery): Promise<AuditEntry[]>;
-  /** VerifyAudit checks the whole chain, and the chains that came with backups. */
+  /**
+   * VerifyAudit signs what is not signed yet and checks the whole chain, what
+   * vouches for it, and the chains that came with backups.
+   */
   verifyAudit(): Promise<AuditReport>;
   /**
    * Labels tells where what a run has read came from, and which files carry such
@@ -5162,6 +5201,7 @@ export function makeKernel(t: Transport): Kernel {
       redo: (in_) => t.call('agents.redo', [in_]) as Promise<UndoPlan>,
     },
     security: {
+      renewAudit: () => t.call('security.renewAudit', []) as Promise<AuditReport>,
       auditState: () => t.call('security.auditState', []) as Promise<AuditState>,
       exportAudit: (after) => t.call('security.exportAudit', [after]) as Promise<AuditPart>,
       saveAudit: (path, replace) => t.call('security.saveAudit', [path, replace]) as Promise<SavedFile>,

@@ -1,4 +1,4 @@
-import type { AuditEntry, AuditState } from '../../kernel/api.gen';
+import type { AuditEntry, AuditReport, AuditState } from '../../kernel/api.gen';
 import { count, shortPath, when } from '../../ui/format';
 import { i18n } from '../../ui/i18n/index.svelte';
 
@@ -69,9 +69,11 @@ export function standing(s: AuditState): { title: string; text: string; bad: boo
 	const r = s.checked;
 	if (r && !r.ok) {
 		return {
-			title: r.first_bad ? t.damaged(count(r.first_bad)) : t.apart,
+			title: r.first_bad ? t.damaged(count(r.first_bad)) : r.verdict ? i18n.either(r.verdict, r.verdict_ko) : t.apart,
 			text: [
 				i18n.either(r.problem, r.problem_ko),
+				r.lacks ? t.renew : '',
+				...vouched(r),
 				r.first_bad && r.first_bad > 1 ? t.whole(count(r.first_bad - 1)) : '',
 				t.exportFirst,
 			]
@@ -86,5 +88,16 @@ export function standing(s: AuditState): { title: string; text: string; bad: boo
 	if (s.signed) parts.push(t.signed(count(s.signed)));
 	if (s.witnessed) parts.push(t.witnessed(count(s.witnessed)));
 	else if (!s.witness) parts.push(t.noWitness);
-	return { title: r ? t.intact : t.unchecked, text: parts.join(' '), bad: false };
+	if (r) parts.push(...vouched(r));
+	const title = r?.found?.length || r?.renewals?.length ? i18n.either(r.verdict, r.verdict_ko) : r ? t.intact : t.unchecked;
+	return { title, text: parts.join(' '), bad: false };
+}
+
+/** vouched says which records were only found, and where the evidence was begun anew. */
+function vouched(r: AuditReport): string[] {
+	const t = i18n.t.audit;
+	return [
+		...(r.found ?? []).map((s) => t.foundUnsigned(count(s.from), count(s.to))),
+		...(r.renewals ?? []).map((n) => t.renewed(count(n.after), when(n.at))),
+	];
 }

@@ -29,6 +29,7 @@ export function emptyStatus(): Status {
 		waiting: 0,
 		paused: false,
 		audit_ok: true,
+		audit: { en: '', ko: '' },
 		audit_entries: 1219,
 		today: { ...paid, usd: 0.42 },
 		limits: { usd: 5 },
