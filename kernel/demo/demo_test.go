@@ -142,7 +142,7 @@ func TestBundledDemoPlaysInBothLanguages(t *testing.T) {
 		{"Delete hello.txt", "exec", `"rm hello.txt"`, "denied", "nothing was deleted"},
 		{"hello.txt를 삭제해 줘", "exec", `"rm hello.txt"`, "", "지웠습니다"},
 		{"Use sudo to list root", "exec", `"sudo ls /root"`, "refused: tier 3", "That was refused"},
-		{"sudo를 써 줘", "exec", `"sudo ls /root"`, "refused", "That was refused"},
+		{"sudo를 써 줘", "exec", `"sudo ls /root"`, "refused", "예상대로 거부되었습니다"},
 		{"This is a connection test. Call the tool report_number with the number 7.", "report_number", `{"number": 7}`, "ok", "Reported"},
 	}
 	for _, tt := range tests {

@@ -15,6 +15,7 @@
 //	name  = "write a file"
 //	match = '(?i)\b(write|create) .*?([\w.-]+\.txt)'   # Go regular expression; its groups are {{1}}, {{2}}, …
 //	any   = ["hello file", "인사 파일"]                 # or: one of these stands in the message, case ignored
+//	language = "en"                                    # and the message asks in this language, ko or en
 //
 //	[[scenario.turn]]
 //	reasoning = "The person wants a file."
@@ -35,6 +36,9 @@
 // first turn of a step that fits is played. After the last step the model says that
 // its script is over; with loop = true the steps begin again, without end.
 // A turn with repeat = N stands for N equal steps.
+//
+// A table [words] before the scenarios names pieces that their matches share:
+// with please = '…' a match says {{please}}.
 //
 // Templates in text, reasoning, refusal and arguments: {{message}} the user's
 // message, {{result}} the results of the turn before (shortened), {{1}} a group

@@ -14,11 +14,12 @@ import (
 // are the keys of a scenario file; see the package's documentation. Match and
 // When are Go regular expressions.
 type Scenario struct {
-	Name  string   `toml:"name"`
-	Match string   `toml:"match"`
-	Any   []string `toml:"any"`
-	Loop  bool     `toml:"loop"`
-	Turns []Turn   `toml:"turn"`
+	Name     string   `toml:"name"`
+	Language string   `toml:"language"` // ko or en; "" is any
+	Match    string   `toml:"match"`
+	Any      []string `toml:"any"`
+	Loop     bool     `toml:"loop"`
+	Turns    []Turn   `toml:"turn"`
 }
 
 // Turn is one answer.
@@ -57,7 +58,8 @@ type Call struct {
 // Parse reads a scenario file. An error names the line or the scenario.
 func Parse(data []byte) ([]Scenario, error) {
 	var file struct {
-		Scenario []Scenario `toml:"scenario"`
+		Words    map[string]string `toml:"words"`
+		Scenario []Scenario        `toml:"scenario"`
 	}
 	dec := toml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(data, []byte("\uFEFF")))).DisallowUnknownFields()
 	if err := dec.Decode(&file); err != nil {
@@ -75,6 +77,14 @@ func Parse(data []byte) ([]Scenario, error) {
 	}
 	if len(file.Scenario) == 0 {
 		return nil, errors.New("scenario file: it holds no [[scenario]]")
+	}
+	var pairs []string
+	for name, words := range file.Words {
+		pairs = append(pairs, "{{"+name+"}}", words)
+	}
+	words := strings.NewReplacer(pairs...)
+	for i := range file.Scenario {
+		file.Scenario[i].Match = words.Replace(file.Scenario[i].Match)
 	}
 	for i, s := range file.Scenario {
 		if _, err := compile(s); err != nil {
@@ -107,6 +117,9 @@ func compile(s Scenario) (*script, error) {
 	out := &script{Scenario: s}
 	if len(s.Turns) == 0 {
 		return nil, errors.New("it has no turn")
+	}
+	if s.Language != "" && s.Language != korean && s.Language != english {
+		return nil, fmt.Errorf("language %q is neither ko nor en", s.Language)
 	}
 	if s.Match != "" {
 		re, err := regexp.Compile(s.Match)
@@ -150,6 +163,9 @@ func compile(s Scenario) (*script, error) {
 // fits reports whether the scenario answers a message, and the groups of its
 // match.
 func (s *script) fits(message string) (groups []string, ok bool) {
+	if s.Language != "" && s.Language != languageOf(message) {
+		return nil, false
+	}
 	if s.match == nil && len(s.any) == 0 {
 		return nil, true
 	}
