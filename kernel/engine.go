@@ -71,7 +71,7 @@ type entry struct {
 	where   string // which variable or server it was found as
 	enabled bool
 	demo    bool
-	model   string // the model that the environment names
+	model   string // the model that the environment, or the person, names with it
 	running bool
 	problem sys.Words
 	models  []llm.Model // of a discovered server
@@ -85,6 +85,7 @@ type saved struct {
 	BaseURL  string `json:"base_url"`
 	ProxyURL string `json:"proxy_url,omitempty"`
 	CAFile   string `json:"ca_file,omitempty"`
+	Model    string `json:"model,omitempty"` // the one that the person entered with it
 	Enabled  bool   `json:"enabled"`
 }
 
@@ -168,7 +169,7 @@ func (e *engine) entries(ctx context.Context) ([]entry, error) {
 		}})
 	}
 	for _, p := range window {
-		add(entry{source: sourceWindow, enabled: p.Enabled, Endpoint: llm.Endpoint{
+		add(entry{source: sourceWindow, enabled: p.Enabled, model: p.Model, Endpoint: llm.Endpoint{
 			ID: p.ID, Name: p.Name, Kind: p.Kind, BaseURL: p.BaseURL, ProxyURL: p.ProxyURL, CAFile: p.CAFile,
 		}})
 	}
@@ -224,12 +225,21 @@ func (e *engine) saved(ctx context.Context) ([]saved, error) {
 	return list, nil
 }
 
-func (e *engine) save(ctx context.Context, list []saved) error {
+// save keeps the providers. The tests of those that were removed are forgotten:
+// another one may get such an id.
+func (e *engine) save(ctx context.Context, list []saved, removed ...string) error {
 	raw, err := json.Marshal(list)
 	if err != nil {
 		return err
 	}
-	return e.k.store.Write(ctx, func(tx *store.Tx) error { return e.k.store.Put(tx, "providers", string(raw)) })
+	return e.k.store.Write(ctx, func(tx *store.Tx) error {
+		for _, id := range removed {
+			if err := e.k.store.Put(tx, "test:"+id, ""); err != nil {
+				return err
+			}
+		}
+		return e.k.store.Put(tx, "providers", string(raw))
+	})
 }
 
 // client opens a provider, or returns the one that is open.
@@ -365,7 +375,7 @@ func (e *engine) firstModel(ctx context.Context, n entry) (choice, error) {
 	if len(list) == 0 {
 		return choice{}, sys.Errorf(sys.CodeUnavailable, "%s offers no model.", n.Name).WithHint("Load one there, or name one with --model.")
 	}
-	return newChoice(n.ID, list[0].ID), nil
+	return newChoice(n.ID, usual(list)), nil
 }
 
 // providerOf finds whose model it is: "provider/model", a model that a provider

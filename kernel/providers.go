@@ -61,12 +61,13 @@ type Model struct {
 // ProviderInput is a provider as a person enters it.
 type ProviderInput struct {
 	ID       string `json:"id,omitempty"` // "" adds one
-	Name     string `json:"name"`
+	Name     string `json:"name"`         // "" is the host of its address
 	Kind     string `json:"kind,omitempty"`
 	BaseURL  string `json:"base_url"`
 	Key      string `json:"key,omitempty"` // "" keeps the old one
 	ProxyURL string `json:"proxy_url,omitempty"`
 	CAFile   string `json:"ca_file,omitempty"`
+	Model    string `json:"model,omitempty"`   // the one to use; "" keeps the old one, or takes a suitable one of its list
 	Enabled  *bool  `json:"enabled,omitempty"` // default true
 }
 
@@ -82,6 +83,7 @@ type Found struct {
 	Provider Provider  `json:"provider"`
 	Source   string    `json:"source"` // the variable or the server's name
 	Running  bool      `json:"running"`
+	Named    bool      `json:"named"` // the environment names its address, its key and its model: the person's word for it
 	Problem  sys.Words `json:"problem,omitzero"`
 }
 
@@ -234,42 +236,12 @@ func (a *InfraAPI) SetFavourite(ctx context.Context, provider, model string, on 
 	return err
 }
 
-// SaveProvider adds a provider, or changes one that was added in the window.
-// The key goes to the keyring or the encrypted file, never to config.toml.
+// SaveProvider adds a provider, or changes one that was added in the window,
+// without a test; see [InfraAPI.TryProvider]. A name that is missing is the host
+// of its address. The key goes to the keyring or the encrypted file, never to config.toml.
 func (a *InfraAPI) SaveProvider(ctx context.Context, in ProviderInput) (Provider, error) {
-	return guard(ctx, a.caller, action{call: "infra.saveProvider", resource: "provider:" + cmp.Or(in.ID, in.Name), meta: map[string]any{"base_url": in.BaseURL}}, func(ctx context.Context) (Provider, error) {
-		list, err := a.k.engine.saved(ctx)
-		if err != nil {
-			return Provider{}, err
-		}
-		s := saved{ID: in.ID, Name: strings.TrimSpace(in.Name), Kind: in.Kind, BaseURL: strings.TrimSpace(in.BaseURL), ProxyURL: in.ProxyURL, CAFile: in.CAFile, Enabled: in.Enabled == nil || *in.Enabled}
-		if s.Name == "" {
-			return Provider{}, sys.Errorf(sys.CodeInvalid, "The provider needs a name. Nothing was saved.")
-		}
-		c, err := llm.New(llm.Endpoint{ID: s.ID, Name: s.Name, Kind: s.Kind, BaseURL: s.BaseURL, Key: in.Key, ProxyURL: s.ProxyURL, CAFile: s.CAFile})
-		if err != nil {
-			return Provider{}, err
-		}
-		ep := c.Endpoint()
-		c.Close()
-		s.BaseURL, s.Kind = ep.BaseURL, ep.Kind
-		if s.ID == "" {
-			s.ID = freeID(s.Name, list)
-		}
-		if in.Key != "" {
-			if _, err := a.k.keys.Set(ctx, s.ID, s.BaseURL, ep.Key); err != nil {
-				return Provider{}, err
-			}
-		}
-		if i := slices.IndexFunc(list, func(o saved) bool { return o.ID == s.ID }); i >= 0 {
-			list[i] = s
-		} else {
-			list = append(list, s)
-		}
-		if err := a.k.engine.save(ctx, list); err != nil {
-			return Provider{}, err
-		}
-		return a.k.announceProvider(ctx, s.ID)
+	return guard(ctx, a.caller, action{call: "infra.saveProvider", resource: "provider:" + cmp.Or(in.ID, in.Name, hostPort(in.BaseURL)), meta: map[string]any{"base_url": in.BaseURL}}, func(ctx context.Context) (Provider, error) {
+		return a.k.saveProvider(ctx, in, nil)
 	})
 }
 
@@ -319,7 +291,7 @@ func (a *InfraAPI) RemoveProvider(ctx context.Context, id string) error {
 		if err := a.k.keys.Delete(ctx, id); err != nil && sys.CodeOf(err) != sys.CodeNotFound {
 			return struct{}{}, err
 		}
-		return struct{}{}, a.k.engine.save(ctx, list)
+		return struct{}{}, a.k.engine.save(ctx, list, id)
 	})
 	return err
 }
@@ -387,13 +359,14 @@ func (a *InfraAPI) Discover(ctx context.Context) ([]Found, error) {
 		out := []Found{}
 		for _, f := range a.k.engine.look(ctx, true) {
 			n := foundEntry(f)
-			out = append(out, Found{Provider: a.k.provider(ctx, n), Source: f.Source, Running: f.Running, Problem: f.Problem})
+			out = append(out, Found{Provider: a.k.provider(ctx, n), Source: f.Source, Running: f.Running, Named: f.Named, Problem: f.Problem})
 		}
 		return out, nil
 	})
 }
 
-// StartDemo starts the scripted endpoint and makes it the default model. Its
+// StartDemo starts the scripted endpoint and makes it the default model, and puts
+// a few files into the folder to work in if that is empty. Its
 // answers are labelled: there is no language model behind them.
 func (a *InfraAPI) StartDemo(ctx context.Context) (Provider, error) {
 	return guard(ctx, a.caller, action{call: "infra.startDemo", resource: "provider:" + demoID}, func(ctx context.Context) (Provider, error) {
@@ -412,6 +385,9 @@ func (a *InfraAPI) StartDemo(ctx context.Context) (Provider, error) {
 			if err := a.k.config.set(kv[0], kv[1]); err != nil {
 				return Provider{}, err
 			}
+		}
+		if err := a.k.fillDemoFolder(); err != nil { // the demo works without
+			a.k.log.WarnContext(ctx, "The demo's folder could not be filled", "error", err)
 		}
 		return a.k.announceProvider(ctx, demoID)
 	})

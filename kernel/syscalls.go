@@ -219,6 +219,7 @@ var syscalls = table(
 	Syscall{Name: "infra.useModel", Domain: security.DomainLLM, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
 	Syscall{Name: "infra.fallbacks", Domain: security.DomainLLM, Rights: security.R},
 	Syscall{Name: "infra.setFallbacks", Domain: security.DomainLLM, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
+	Syscall{Name: "infra.tryProvider", Domain: security.DomainLLM, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
 	Syscall{Name: "infra.testProvider", Domain: security.DomainLLM, Rights: security.X, Person: true, Audit: security.ActionOther},
 	Syscall{Name: "infra.keys", Domain: security.DomainLLM, Rights: security.R, Person: true},
 	Syscall{Name: "infra.importKeys", Domain: security.DomainLLM, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},

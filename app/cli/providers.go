@@ -47,6 +47,9 @@ func (c *console) providersList() *cobra.Command {
 					key = "…" + p.KeyTail + " (" + p.KeyWhere + ")"
 				}
 				state := p.Problem.In(c.lang == korean)
+				if state == "" && p.Source == "window" && p.Test == nil {
+					state = c.t("not tested", "시험 안 함")
+				}
 				if !p.Enabled {
 					state = c.t("off", "꺼짐")
 				}
@@ -60,13 +63,17 @@ func (c *console) providersAdd() *cobra.Command {
 	var in kernel.ProviderInput
 	var key bool
 	cmd := &cobra.Command{
-		Use: "add NAME --url URL", Short: c.t("Add a provider", "제공자를 추가합니다"), Args: c.args(1, 1),
+		Use: "add [NAME] --url URL", Short: c.t("Add a provider", "제공자를 추가합니다"), Args: c.args(0, 1),
+		Long: c.t("Adds a provider without asking it anything; test it with `oxios providers test`. Without a name it gets\nthe host of its address.",
+			"제공자에 아무것도 보내지 않고 추가합니다. 시험은 `oxios providers test`로 합니다. 이름을 적지 않으면\n주소의 호스트 이름을 씁니다."),
 		Example: `  oxios providers add Work --url https://models.example.com/v1 --key < key.txt`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in.BaseURL == "" {
 				return usage(c.fail(sys.CodeInvalid, c.t("The provider needs an address.", "제공자 주소가 필요합니다."), c.t("Give it with --url.", "--url로 적어 주세요.")))
 			}
-			in.Name = args[0]
+			if len(args) > 0 {
+				in.Name = args[0]
+			}
 			if key {
 				var err error
 				if in.Key, err = c.readKey(); err != nil {
@@ -80,6 +87,7 @@ func (c *console) providersAdd() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&in.BaseURL, "url", "", c.t("its `address`, like https://models.example.com/v1", "`주소` (예: https://models.example.com/v1)"))
 	cmd.Flags().StringVar(&in.Kind, "kind", "", c.t("its `kind`: openai, ollama, lmstudio or llamacpp", "`종류`: openai, ollama, lmstudio, llamacpp"))
+	cmd.Flags().StringVar(&in.Model, "model", "", c.t("use this `model` of it", "제공자의 이 `모델`을 씁니다"))
 	cmd.Flags().StringVar(&in.ProxyURL, "proxy", "", c.t("reach it through this `proxy`", "이 `프록시`를 거칩니다"))
 	cmd.Flags().StringVar(&in.CAFile, "ca", "", c.t("trust the certificates in this `file` too", "이 `파일`의 인증서도 믿습니다"))
 	cmd.Flags().BoolVar(&key, "key", false, c.t("read its key from the terminal or standard input", "키를 터미널이나 표준 입력에서 읽습니다"))

@@ -116,7 +116,7 @@ func TestProvidersTakeTheirKeyFromStandardInput(t *testing.T) {
 	r := d.with(typing{stdin: strings.NewReader(key + "\n")}, "providers", "add", "Work", "--url", url, "--key")
 	r.check(t, 0, "providers", "add")
 	contains(t, "add", r.out+r.err, "work", "…1234")
-	contains(t, "list", d.must(0, "providers", "list").out, "work", "…1234")
+	contains(t, "list", d.must(0, "providers", "list").out, "work", "…1234", "not tested")
 	contains(t, "test", d.must(0, "providers", "test", "work").out, "Answers: yes", "Tools: yes")
 	contains(t, "use", d.must(0, "providers", "use", "work", demo.ModelID).out, demo.ModelID)
 	contains(t, "models", d.must(0, "models", "--provider", "work").out, demo.ModelID, "default")

@@ -1075,6 +1075,11 @@ func (a *Infra) PageAddress(args string) (string, error) {
 	return a.b.call("infra.pageAddress", args)
 }
 
+// TryProvider takes [in, save].
+func (a *Infra) TryProvider(args string) (string, error) {
+	return a.b.call("infra.tryProvider", args)
+}
+
 // Providers takes [].
 func (a *Infra) Providers(args string) (string, error) {
 	return a.b.call("infra.providers", args)

@@ -703,6 +703,9 @@ type InfraAPI interface {
 	// browser of this machine. It lets one browser in, once, within ten minutes.
 	// Where the window owns the home there is no page: [sys.CodeUnavailable].
 	PageAddress(ctx context.Context) (string, error)
+	// TryProvider tries a provider as a person enters it. With save it is saved, but
+	// only if it answers: what does not work is not left behind. Failures come in the report, with the field that they are about.
+	TryProvider(ctx context.Context, in kernel.ProviderInput, save bool) (kernel.Trial, error)
 	// Providers lists the endpoints that are known. No provider elsewhere is asked.
 	Providers(ctx context.Context) ([]kernel.Provider, error)
 	// Models lists the models of the providers that are switched on: favourites
@@ -711,8 +714,9 @@ type InfraAPI interface {
 	Models(ctx context.Context, q kernel.ModelQuery) ([]kernel.Model, error)
 	// SetFavourite marks a model, so that menus show it first.
 	SetFavourite(ctx context.Context, provider string, model string, on bool) error
-	// SaveProvider adds a provider, or changes one that was added in the window.
-	// The key goes to the keyring or the encrypted file, never to config.toml.
+	// SaveProvider adds a provider, or changes one that was added in the window,
+	// without a test; see [InfraAPI.TryProvider]. A name that is missing is the host
+	// of its address. The key goes to the keyring or the encrypted file, never to config.toml.
 	SaveProvider(ctx context.Context, in kernel.ProviderInput) (kernel.Provider, error)
 	// RemoveProvider removes a provider that was added in the window, and its key.
 	RemoveProvider(ctx context.Context, id string) error
@@ -725,7 +729,8 @@ type InfraAPI interface {
 	// Discover looks for local model servers and for keys in the environment. Only
 	// this machine is asked, and no key is tried.
 	Discover(ctx context.Context) ([]kernel.Found, error)
-	// StartDemo starts the scripted endpoint and makes it the default model. Its
+	// StartDemo starts the scripted endpoint and makes it the default model, and puts
+	// a few files into the folder to work in if that is empty. Its
 	// answers are labelled: there is no language model behind them.
 	StartDemo(ctx context.Context) (kernel.Provider, error)
 	// Resources returns the load of the machine.
@@ -1604,6 +1609,10 @@ func (remote clientInfra) Reconnect(ctx context.Context) (kernel.Status, error) 
 
 func (remote clientInfra) PageAddress(ctx context.Context) (string, error) {
 	return call[string](ctx, remote.c, "infra.pageAddress")
+}
+
+func (remote clientInfra) TryProvider(ctx context.Context, in kernel.ProviderInput, save bool) (kernel.Trial, error) {
+	return call[kernel.Trial](ctx, remote.c, "infra.tryProvider", in, save)
 }
 
 func (remote clientInfra) Providers(ctx context.Context) ([]kernel.Provider, error) {
@@ -3100,6 +3109,14 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Infra.PageAddress(ctx)
+	},
+	"infra.tryProvider": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.ProviderInput
+		var a1 bool
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Infra.TryProvider(ctx, a0, a1)
 	},
 	"infra.providers": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {

@@ -3,7 +3,7 @@
 import AxeBuilder from '@axe-core/playwright';
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
@@ -71,6 +71,7 @@ before(async () => {
 	m = await machine();
 	page = await visit(chrome, await m.serve(), { reducedMotion: 'reduce', acceptDownloads: true });
 	await begin(page);
+	for (const name of readdirSync(m.folder)) rmSync(join(m.folder, name)); // what the demo put there
 	put('notes.txt', 1, 'milk and bread\n');
 	put('src/main.go', 5);
 	put('domain.txt', 3);

@@ -36,6 +36,12 @@ class Machine {
 		});
 	}
 
+	/** cli runs a command to its end. */
+	async cli(...args) {
+		const ended = await run(binary, args, /$^/, { env: this.env }).catch((e) => e.message);
+		return { out: ended.slice(ended.indexOf('\n') + 1) };
+	}
+
 	/** onEnd has work done when the machine is put away. */
 	onEnd(fn) {
 		this.#ends.push(fn);

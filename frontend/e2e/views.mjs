@@ -173,6 +173,21 @@ const quick = (words, until) => async (page) => {
 	if (until) await page.locator(until).waitFor();
 };
 
+/** provider opens the form of the first start, fills it, and with until sends it and waits for that. */
+const provider =
+	({ kind, url, key, model, until }) =>
+	async (page) => {
+		await page.locator('.other').click();
+		await page.locator('dialog select').selectOption(kind);
+		if (url) await page.locator('dialog input[type=url]').fill(url);
+		if (key) await page.locator('dialog input[type=password]').fill(key);
+		if (model) await page.locator('dialog input[type=text]').nth(1).fill(model);
+		if (!until) return page.waitForTimeout(200);
+		await page.locator('dialog .primary').click();
+		await page.locator(`dialog ${until}`).waitFor();
+		await page.waitForTimeout(300);
+	};
+
 /** spaces opens them, and the space at the index. */
 const spaces = (index, then) => async (page) => {
 	await palette('manage spaces')(page);
@@ -869,6 +884,27 @@ export const views = [
 	{ name: 'quick-failed', quick: true, go: quick('fail', '.note.fail') },
 	{ name: 'offline', scene: 'offline', go: (page) => session(page, 1) },
 	{ name: 'onboarding-1', scene: 'first' },
+	{ name: 'onboarding-form', scene: 'first', go: provider({ kind: 'anthropic' }) },
+	{
+		name: 'onboarding-wrong-key',
+		scene: 'first',
+		go: provider({ kind: 'openai', key: 'wrong-key', until: '[aria-invalid=true]' }),
+	},
+	{
+		name: 'onboarding-wrong-model',
+		scene: 'first',
+		go: provider({ kind: 'openai', key: 'right-key', model: 'none', until: '.offered' }),
+	},
+	{
+		name: 'onboarding-untested',
+		scene: 'first',
+		go: async (page) => {
+			await provider({ kind: 'custom', url: 'http://192.168.1.20:1/v1', until: '[aria-invalid=true]' })(page);
+			await page.locator('dialog footer .quiet, dialog .quiet').first().click();
+			await page.locator('dialog').waitFor({ state: 'detached' });
+			await page.waitForTimeout(300);
+		},
+	},
 	{ name: 'onboarding-bare', scene: 'bare' },
 	{
 		name: 'onboarding-2',

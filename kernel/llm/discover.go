@@ -19,6 +19,7 @@ type Found struct {
 	Source   string    `json:"source"`           // where it was found: an environment variable, or the server's name
 	Models   []Model   `json:"models,omitempty"` // what it offers, or what OXIOS_MODEL names
 	Running  bool      `json:"running"`          // it answered
+	Named    bool      `json:"named,omitempty"`  // the environment names its address, its key and its model
 	Problem  sys.Words `json:"problem,omitzero"` // why it cannot be used as it is
 }
 
@@ -96,8 +97,10 @@ func (d Discovery) oxiosEnv(context.Context) *Found {
 	if model != "" {
 		f.Models = []Model{{ID: model, Provider: f.Endpoint.ID}}
 	}
+	f.Named = base != "" && key != "" && model != ""
 	if err := f.Endpoint.withDefaults().validate(); err != nil {
 		f.Problem = sys.TextOf(err)
+		f.Named = false
 	}
 	return f
 }

@@ -113,6 +113,10 @@ func (c *Client) do(ctx context.Context, method, url string, body []byte) (*http
 	}
 	if c.ep.Key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.ep.Key)
+		if req.URL.Host == "api.anthropic.com" { // its list of models takes no other form
+			req.Header.Set("x-api-key", c.ep.Key)
+			req.Header.Set("anthropic-version", "2023-06-01")
+		}
 	}
 	return c.doer.Do(req)
 }

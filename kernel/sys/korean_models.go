@@ -149,7 +149,10 @@ func koreanModels() [][2]string {
 		{"No provider here offers the model %q. Nothing was sent.", "모델 %q을(를) 제공하는 곳이 없습니다. 아무것도 보내지 않았습니다."},
 		{"This Oxios has no demo.", "이 Oxios에는 데모가 없습니다."},
 		{"The demo could not be started: %w.", "데모를 시작하지 못했습니다: %w."},
-		{"The provider needs a name. Nothing was saved.", "제공자에 이름이 필요합니다. 아무것도 저장하지 않았습니다."},
+		{"The provider needs an address. Nothing was saved.", "제공자 주소가 필요합니다. 아무것도 저장하지 않았습니다."},
+		{"It did not answer within %s.", "%s 안에 응답이 없었습니다."},
+		{"Try again, or check whether the server is busy.", "다시 시도하거나 서버가 바쁜지 확인하세요."},
+		{"Load one there, or enter the name of one.", "그곳에서 모델을 불러오거나 모델 이름을 입력하세요."},
 		{"It comes from config.toml, the environment or a server on this machine.", "config.toml, 환경 변수, 또는 이 컴퓨터의 서버에서 온 것입니다."},
 		{"The provider %q was not added here, so it cannot be removed here.", "제공자 %q은(는) 여기서 추가한 것이 아니라 여기서 지울 수 없습니다."},
 	}

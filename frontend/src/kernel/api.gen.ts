@@ -1161,6 +1161,8 @@ export interface Found {
   /** the variable or the server's name */
   source: string;
   running: boolean;
+  /** the environment names its address, its key and its model: the person's word for it */
+  named: boolean;
   problem?: Words;
 }
 
@@ -2383,6 +2385,7 @@ export interface Provider {
 export interface ProviderInput {
   /** "" adds one */
   id?: string;
+  /** "" is the host of its address */
   name?: string;
   kind?: string;
   base_url?: string;
@@ -2390,6 +2393,8 @@ export interface ProviderInput {
   key?: string;
   proxy_url?: string;
   ca_file?: string;
+  /** the one to use; "" keeps the old one, or takes a suitable one of its list */
+  model?: string;
   /** default true */
   enabled?: boolean;
 }
@@ -3516,6 +3521,17 @@ export interface ToolInfo {
   description_ko: string;
   domain: string;
   on: boolean;
+}
+
+/** Trial is what came of trying a provider before it is saved. */
+export interface Trial {
+  report: TestReport;
+  /** which of the fields has to be corrected: address, key, model, ca_file or proxy_url; "" is none of them */
+  field?: string;
+  /** what it offers, as far as it said so */
+  models?: string[];
+  /** the provider, where it answered and was to be saved */
+  saved?: Provider;
 }
 
 /** Tried says how far trying the command of a request is. */
@@ -5077,6 +5093,11 @@ export interface InfraAPI {
    * Where the window owns the home there is no page: [sys.CodeUnavailable].
    */
   pageAddress(): Promise<string>;
+  /**
+   * TryProvider tries a provider as a person enters it. With save it is saved, but
+   * only if it answers: what does not work is not left behind. Failures come in the report, with the field that they are about.
+   */
+  tryProvider(in_: ProviderInput, save: boolean): Promise<Trial>;
   /** Providers lists the endpoints that are known. No provider elsewhere is asked. */
   providers(): Promise<Provider[]>;
   /**
@@ -5088,8 +5109,9 @@ export interface InfraAPI {
   /** SetFavourite marks a model, so that menus show it first. */
   setFavourite(provider: string, model: string, on: boolean): Promise<void>;
   /**
-   * SaveProvider adds a provider, or changes one that was added in the window.
-   * The key goes to the keyring or the encrypted file, never to config.toml.
+   * SaveProvider adds a provider, or changes one that was added in the window,
+   * without a test; see [InfraAPI.TryProvider]. A name that is missing is the host
+   * of its address. The key goes to the keyring or the encrypted file, never to config.toml.
    */
   saveProvider(in_: ProviderInput): Promise<Provider>;
   /** RemoveProvider removes a provider that was added in the window, and its key. */
@@ -5108,7 +5130,8 @@ export interface InfraAPI {
    */
   discover(): Promise<Found[]>;
   /**
-   * StartDemo starts the scripted endpoint and makes it the default model. Its
+   * StartDemo starts the scripted endpoint and makes it the default model, and puts
+   * a few files into the folder to work in if that is empty. Its
    * answers are labelled: there is no language model behind them.
    */
   startDemo(): Promise<Provider>;
@@ -5375,6 +5398,7 @@ export function makeKernel(t: Transport): Kernel {
       importKeys: () => t.call('infra.importKeys', []) as Promise<ImportReport>,
       reconnect: () => t.call('infra.reconnect', []) as Promise<Status>,
       pageAddress: () => t.call('infra.pageAddress', []) as Promise<string>,
+      tryProvider: (in_, save) => t.call('infra.tryProvider', [in_, save]) as Promise<Trial>,
       providers: () => t.call('infra.providers', []) as Promise<Provider[]>,
       models: (q) => t.call('infra.models', [q]) as Promise<Model[]>,
       setFavourite: (provider, model, on) => t.call('infra.setFavourite', [provider, model, on]) as Promise<void>,

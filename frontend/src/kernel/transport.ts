@@ -72,9 +72,11 @@ export function callTimeout(method: string): number | undefined {
 	if (method === 'infra.backup' || method === 'infra.restore' || method.startsWith('window.')) return undefined;
 	// A file is read when it is attached, and others may be in front of it.
 	if (method === 'state.attach' || method === 'state.attachPart') return 300_000;
-	if (method === 'infra.testProvider' || method === 'infra.discover' || method === 'security.verifyAudit')
-		return 180_000;
 	if (
+		method === 'infra.testProvider' ||
+		method === 'infra.tryProvider' ||
+		method === 'infra.discover' ||
+		method === 'security.verifyAudit' ||
 		method === 'infra.storage' ||
 		method === 'infra.clean' ||
 		method === 'state.saveSession' ||

@@ -1,14 +1,20 @@
 import type { Found, Model, Policy, Provider, TestReport } from '../../kernel/api.gen';
 import type { Live } from '../../kernel/live.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
+import { i18n } from '../../ui/i18n/index.svelte';
 import { adviceFor } from './advice';
 
 /** How long it takes until this machine is looked at again while it has no model, in milliseconds. */
 const AGAIN = 3_000;
 
-/** Onboarding finds a model and asks what agents may do. Only this machine is asked without a word from the person. */
+/**
+ * Onboarding finds a model and asks what agents may do. Without a word from the person only this machine is asked, and
+ * what the environment names with address, key and model: that is their word.
+ */
 export class Onboarding {
 	step = $state<1 | 2>(1);
+	/** quiet is the model that the environment names, while it is tested before anything is asked. */
+	quiet = $state.raw<{ model: string; host: string }>();
 	looking = $state(false);
 	looked = $state(false);
 	found = $state.raw<Found[]>([]);
@@ -36,15 +42,69 @@ export class Onboarding {
 	/** mayAnswer reports whether a provider could be used: it has a key, or it runs here with a model and did not fail. */
 	mayAnswer(f: Found): boolean {
 		if (f.problem || this.tests[f.provider.id]?.error) return false;
+		if (this.added(f)) return true;
 		return !f.provider.local || (f.provider.models ?? []).length > 0;
 	}
 
-	/** look asks this machine. Servers that run here are tried at once; nothing outside is. */
-	async look(): Promise<void> {
+	/** resume goes on where the first start was left: with the rights, if a model was chosen. */
+	async resume(): Promise<void> {
+		const { has_model } = this.#live.status ?? {};
+		const id = this.#live.setting('provider');
+		if (!has_model || !id) return;
+		await this.#work(async () => {
+			const provider = (await this.#live.kernel.infra.providers()).find((p) => p.id === id);
+			if (provider) await this.#chosen(provider, this.#live.setting('model'));
+		});
+	}
+
+	/**
+	 * fromEnvironment tests what the environment names with address, key and model, once, and reports whether it answers:
+	 * there is nothing to ask then.
+	 */
+	async fromEnvironment(): Promise<boolean> {
+		await this.look(true);
+		const named = this.found.find((f) => f.named);
+		if (!named) {
+			await this.#tryHere();
+			return false;
+		}
+		const { provider } = named;
+		const quiet = { model: provider.models?.[0]?.id ?? '', host: provider.name };
+		this.quiet = quiet;
+		const test = await this.try(provider.id);
+		if (this.quiet !== quiet) return false; // the person chose to choose
+		this.quiet = undefined;
+		if (!test?.answers || test.error) {
+			await this.#tryHere();
+			return false;
+		}
+		try {
+			await this.#live.kernel.infra.finishOnboarding();
+		} catch (e) {
+			this.failure = failureOf(e);
+			return false;
+		}
+		this.#live.note(i18n.t.provider.fromEnvironment(test.model || quiet.model, quiet.host));
+		return true;
+	}
+
+	/** choose ends the quiet test: the person wants another model. */
+	choose(): void {
+		this.quiet = undefined;
+		void this.#tryHere();
+	}
+
+	/** added reports whether the person added a provider themselves. */
+	added(f: Found): boolean {
+		return f.provider.source === 'window' || f.provider.source === 'config';
+	}
+
+	/** look asks this machine. Servers that run here are tried at once, unless only is set; nothing outside is. */
+	async look(only = false): Promise<void> {
 		this.looking = true;
 		this.failure = undefined;
 		try {
-			await this.#find();
+			await this.#find(only);
 		} catch (e) {
 			this.failure = failureOf(e);
 		}
@@ -52,8 +112,17 @@ export class Onboarding {
 		this.looking = false;
 	}
 
-	async #find(): Promise<void> {
-		this.found = await this.#live.kernel.infra.discover();
+	async #find(only = false): Promise<void> {
+		const [found, known] = await Promise.all([this.#live.kernel.infra.discover(), this.#live.kernel.infra.providers()]);
+		// What the person added stands first, with what came of its test.
+		const added = known.filter((p) => p.source === 'window' || p.source === 'config');
+		const rest = found.filter((f) => f.named || !added.some((p) => p.base_url === f.provider.base_url));
+		this.found = [...added.map((p) => ({ provider: p, source: p.source, running: false, named: false })), ...rest];
+		for (const p of added) if (p.test && !this.tests[p.id]) this.tests = { ...this.tests, [p.id]: p.test };
+		if (!only) await this.#tryHere();
+	}
+
+	async #tryHere(): Promise<void> {
 		const untried = this.found.filter((f) => f.running && f.provider.local && !f.problem && !this.tests[f.provider.id]);
 		await Promise.all(untried.map((f) => this.try(f.provider.id)));
 	}
@@ -89,7 +158,7 @@ export class Onboarding {
 	async again(f: Found): Promise<void> {
 		const { [f.provider.id]: _, ...rest } = this.tests;
 		this.tests = rest;
-		await (f.provider.local ? this.look() : this.try(f.provider.id));
+		await (f.provider.local && !this.added(f) ? this.look() : this.try(f.provider.id));
 	}
 
 	/** try tests a provider; it reports what failed instead of throwing. */
@@ -107,6 +176,14 @@ export class Onboarding {
 		}
 	}
 
+	/** add takes a provider that the form saved: one that answered is used, another one is shown in the list. */
+	async add(provider: Provider, test?: TestReport): Promise<void> {
+		const { [provider.id]: _, ...rest } = this.tests;
+		this.tests = test ? { ...rest, [provider.id]: test } : rest;
+		if (test?.answers) await this.use(provider);
+		if (this.step === 1) await this.look();
+	}
+
 	/** use takes the provider's model for new conversations and goes on. */
 	async use(provider: Provider): Promise<void> {
 		await this.#work(async () => {
@@ -115,11 +192,19 @@ export class Onboarding {
 			const model = test.model || (await this.#first(provider));
 			if (!model) return;
 			await this.#live.kernel.infra.useModel(provider.id, model);
-			// A limit of money holds only where the price is known.
-			const known = (await this.#live.kernel.infra.models({ provider: provider.id })).find((m) => m.id === model);
-			this.pays = !provider.local && !provider.demo && known?.price !== undefined && !known.free;
-			await this.next();
+			await this.#chosen(provider, model);
 		});
+	}
+
+	/** chosen goes on with the rights once a model is chosen. */
+	async #chosen(provider: Provider, model: string): Promise<void> {
+		// A limit of money holds only where the price is known.
+		const known =
+			provider.local || provider.demo
+				? undefined
+				: (await this.#live.kernel.infra.models({ provider: provider.id })).find((m) => m.id === model);
+		this.pays = known?.price !== undefined && !known.free;
+		await this.next();
 	}
 
 	async #first(provider: Provider): Promise<string | undefined> {
@@ -147,6 +232,7 @@ export class Onboarding {
 			await this.#live.kernel.infra.setConfig('mode', mode);
 			await this.#live.kernel.infra.setConfig('folder', folder);
 			if (dayUSD !== undefined) await this.#live.kernel.infra.setConfig('day_usd', dayUSD);
+			this.#live.kept.set('first', 'answer'); // what is left is the first answer
 			await this.#live.load();
 		});
 	}

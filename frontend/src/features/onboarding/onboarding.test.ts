@@ -93,3 +93,96 @@ describe('a machine without a model', () => {
 		expect(flow.bare).toBe(false);
 	});
 });
+
+describe('what was set up before', () => {
+	async function setup() {
+		const fake = new FakeTransport({ first: true, pace: 0 });
+		const kernel = makeKernel(fake);
+		const live = new Live(kernel, fake);
+		await live.load();
+		return { kernel, live, reload: () => new Onboarding(live) };
+	}
+
+	it('is there after a reload: a chosen model goes on with the rights', async () => {
+		const { live, reload } = await setup();
+		const flow = reload();
+		await flow.demo();
+		await live.load();
+		const again = reload();
+		await again.resume();
+		expect(again.step).toBe(2);
+	});
+
+	it('is there after a reload: a provider stands in the list, with or without a test', async () => {
+		const { kernel, reload } = await setup();
+		await kernel.infra.saveProvider({ name: 'Later', base_url: 'https://later.example.com/v1', key: 'k-1234567890' });
+		await kernel.infra.tryProvider(
+			{ name: 'Works', base_url: 'https://works.example.com/v1', key: 'k-1234567890' },
+			true,
+		);
+		const flow = reload();
+		await flow.resume();
+		await flow.look();
+		expect(flow.step).toBe(1);
+		expect(flow.bare).toBe(false);
+		const [later, works] = flow.found.map((f) => f.provider);
+		expect([later!.name, works!.name]).toEqual(['Later', 'Works']);
+		expect(flow.tests[later!.id]).toBeUndefined();
+		expect(flow.tests[works!.id]?.answers).toBe(true);
+	});
+
+	it('is not used untested: a provider that was saved without a test stays in the list', async () => {
+		const { kernel, reload } = await setup();
+		const flow = reload();
+		const saved = await kernel.infra.saveProvider({ name: 'Later', base_url: 'https://later.example.com/v1' });
+		await flow.add(saved);
+		expect(flow.step).toBe(1);
+		expect(flow.found[0]?.provider.id).toBe(saved.id);
+	});
+});
+
+describe('an environment', () => {
+	async function setup(named: boolean, answers = true) {
+		const fake = new FakeTransport({ first: true, pace: 0 });
+		const kernel = makeKernel(fake);
+		const [ollama] = await kernel.infra.discover();
+		const env = {
+			...ollama!,
+			named,
+			running: false,
+			source: 'OXIOS_API_KEY',
+			provider: { ...ollama!.provider, id: 'env', name: 'models.example.com', source: 'environment', local: false },
+		};
+		kernel.infra.discover = async () => [env];
+		const tests: string[] = [];
+		const real = kernel.infra.testProvider;
+		kernel.infra.testProvider = async (id, model) => {
+			tests.push(id);
+			const test = await real(id, model);
+			return answers ? test : { ...test, answers: false, error: { code: 'auth', message: 'No.' } };
+		};
+		const live = new Live(kernel, fake);
+		await live.load();
+		return { flow: new Onboarding(live), live, tests };
+	}
+
+	it('that names address, model and key is tested once and goes straight home', async () => {
+		const { flow, live, tests } = await setup(true);
+		expect(await flow.fromEnvironment()).toBe(true);
+		expect(tests).toEqual(['env']);
+		expect((await live.kernel.infra.status()).onboarded).toBe(true);
+	});
+
+	it('that names a key alone waits for a click', async () => {
+		const { flow, tests } = await setup(false);
+		expect(await flow.fromEnvironment()).toBe(false);
+		expect(tests).toEqual([]);
+	});
+
+	it('that names what does not answer says so in the list', async () => {
+		const { flow, live } = await setup(true, false);
+		expect(await flow.fromEnvironment()).toBe(false);
+		expect(flow.tests.env?.error).toBeDefined();
+		expect((await live.kernel.infra.status()).onboarded).toBe(false);
+	});
+});

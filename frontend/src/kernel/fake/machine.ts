@@ -1,8 +1,56 @@
-import type { Autostart, Model, Provider, TestReport, Words } from '../api.gen';
+import type { Autostart, Code, Model, Provider, TestReport, Trial, Words } from '../api.gen';
 import { type Core } from './core';
 import { id, iso } from './data';
 import { setFallbacks } from './fallbacks';
 import { emptyPart, freeable, makeStorage } from './storage';
+
+/** faultOf is what a provider with a made-up mistake answers with. */
+function faultOf(p: Provider & { key?: string }, model: string) {
+	const said = (code: Code, message: string, hint: string, message_ko: string, hint_ko: string) => ({
+		code,
+		message,
+		hint,
+		message_ko,
+		hint_ko,
+	});
+	if (p.base_url.includes(':1/'))
+		return {
+			field: 'address',
+			models: [],
+			error: said(
+				'network',
+				`Nothing answers at ${p.base_url}.`,
+				'Check the address, or whether the server runs.',
+				`${p.base_url}에 응답이 없습니다.`,
+				'주소가 맞는지, 서버가 실행 중인지 확인하세요.',
+			),
+		};
+	if (p.key?.includes('wrong'))
+		return {
+			field: 'key',
+			models: [],
+			error: said(
+				'auth',
+				`${p.name} refused the key.`,
+				'Check the key.',
+				`${p.name}: 키를 거부했습니다.`,
+				'키를 확인하세요.',
+			),
+		};
+	if (model === 'none')
+		return {
+			field: 'model',
+			models: ['gpt-5', 'gpt-5-mini'],
+			error: said(
+				'unknown_model',
+				`${p.name} does not know the model none.`,
+				'Choose another one.',
+				`${p.name}: none 모델을 모릅니다.`,
+				'다른 모델을 고르세요.',
+			),
+		};
+	return undefined;
+}
 
 /** FakeMachine is what the kernel knows of itself and of its machine: settings, models, storage. */
 export class FakeMachine {
@@ -52,6 +100,7 @@ export class FakeMachine {
 			const next: Provider = {
 				...(old ?? { kind: 'openai', source: 'window', local: false, enabled: true, running: true, demo: false }),
 				...rest,
+				name: rest.name || new URL(rest.base_url).host,
 				id: old?.id ?? id('provider'),
 			} as Provider;
 			if (key) Object.assign(next, { key_tail: key.slice(-4), key_where: 'keyring', test: undefined });
@@ -60,6 +109,24 @@ export class FakeMachine {
 				: [...this.#core.world.providers, next];
 			this.#core.emit('provider', next);
 			return next;
+		},
+		'infra.tryProvider': async (p: Provider & { key?: string; model?: string }, save: boolean): Promise<Trial> => {
+			await this.#core.rest(30);
+			const fault = faultOf(p, p.model ?? '');
+			const report: TestReport = {
+				model: p.model || 'gpt-5-mini',
+				answers: !fault,
+				latency_ms: fault ? 0 : 900,
+				first_token_ms: fault ? 0 : 200,
+				context_length: fault ? 0 : 128_000,
+				chat_only: false,
+				at: iso(),
+				...(fault ? { error: fault.error } : { tools: true, images: true }),
+			};
+			if (fault || !save) return { report, ...(fault && { field: fault.field, models: fault.models }) };
+			const saved = (await this.calls['infra.saveProvider']!(p)) as Provider;
+			saved.test = report;
+			return { report, saved };
 		},
 		'infra.removeProvider': (pid: string) => {
 			this.#core.world.providers = this.#core.world.providers.filter((p) => p.id !== pid);

@@ -134,6 +134,7 @@ export const audit = {
 			'infra.removeProvider': 'Remove a provider',
 			'infra.useModel': 'Choose a model',
 			'infra.setFallbacks': 'Choose fallback models',
+			'infra.tryProvider': 'Try a provider',
 			'infra.testProvider': 'Test a provider',
 			'infra.startDemo': 'Start the demo',
 			'infra.backup': 'Back up',

@@ -135,6 +135,7 @@ export const audit: typeof en = {
 			'infra.removeProvider': '제공자 삭제',
 			'infra.useModel': '모델 선택',
 			'infra.setFallbacks': '대체 모델 선택',
+			'infra.tryProvider': '제공자 추가 전 시험',
 			'infra.testProvider': '제공자 시험',
 			'infra.startDemo': '데모 시작',
 			'infra.backup': '백업',

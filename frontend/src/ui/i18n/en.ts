@@ -22,6 +22,7 @@ import { spaces } from './spaces.en';
 import { tryOut } from './try.en';
 import { undo } from './undo.en';
 import { suggest } from './suggest.en';
+import { provider } from './provider.en';
 import { quick } from './quick.en';
 import { taint } from './taint.en';
 import { task } from './task.en';
@@ -59,6 +60,7 @@ export const en = {
 	...spaces,
 	undo,
 	...suggest,
+	...provider,
 	...quick,
 	...level,
 	...taint,

@@ -23,6 +23,7 @@ import { spaces } from './spaces.ko';
 import { tryOut } from './try.ko';
 import { undo } from './undo.ko';
 import { suggest } from './suggest.ko';
+import { provider } from './provider.ko';
 import { quick } from './quick.ko';
 import { taint } from './taint.ko';
 import { task } from './task.ko';
@@ -53,6 +54,7 @@ export const ko: Dictionary = {
 	...spaces,
 	undo,
 	...suggest,
+	...provider,
 	...quick,
 	...level,
 	...taint,
