@@ -24,6 +24,9 @@ type ChangeSummary struct {
 	Added   int    `json:"added"`   // lines
 	Removed int    `json:"removed"` // lines
 	Binary  bool   `json:"binary"`
+
+	// Undone says that it was undone since, and is not there any more.
+	Undone bool `json:"undone,omitempty"`
 }
 
 // Change is a change with its unified diff. A file that is not text, or whose
@@ -69,6 +72,10 @@ func (k *Kernel) changes(ctx context.Context, runID string) ([]Change, error) {
 		spans[c.Path] = s
 		order = append(order, s)
 	}
+	undone, err := k.undone(ctx, run)
+	if err != nil {
+		return nil, err
+	}
 	out := []Change{}
 	for _, s := range order {
 		if s.first, err = k.store.Change(ctx, s.first.ID); err != nil {
@@ -80,6 +87,7 @@ func (k *Kernel) changes(ctx context.Context, runID string) ([]Change, error) {
 			return nil, err
 		}
 		if c, ok := k.joined(scope{folder: run.Folder}, s.first, s.last); ok {
+			c.Undone = undone[s.last.Path]
 			out = append(out, c)
 		}
 	}

@@ -15,6 +15,9 @@ func (k *Kernel) LookForGuards(ctx context.Context, folder string) error {
 	return err
 }
 
+// SmallUndoBatches has a large undo make so many moves durable at once.
+func (k *Kernel) SmallUndoBatches(moves int) { k.undos.batch = moves }
+
 // Look does what the kernel does a few times in a minute: it ends the runs that
 // make no progress.
 func (k *Kernel) Look() { k.runs.scheduler.Look() }

@@ -60,6 +60,7 @@ var syscalls = table(
 	Syscall{Name: "agents.undoPreview", Domain: security.DomainAgents, Rights: security.R, Person: true},
 	Syscall{Name: "agents.undo", Domain: security.DomainAgents, Rights: security.W, Person: true, Audit: security.ActionToolCall, Undo: true},
 	Syscall{Name: "agents.redo", Domain: security.DomainAgents, Rights: security.W, Person: true, Audit: security.ActionToolCall, Undo: true},
+	Syscall{Name: "agents.stopUndo", Domain: security.DomainAgents, Rights: security.W, Person: true, Audit: security.ActionOther},
 
 	Syscall{Name: "security.approvals", Domain: security.DomainSecurity, Rights: security.R},
 	Syscall{Name: "security.approval", Domain: security.DomainSecurity, Rights: security.R},

@@ -100,9 +100,19 @@ func (k *Kernel) undoable(ctx context.Context, id string, alone bool) (kin, erro
 }
 
 func (u *undos) goBack(ctx context.Context, f kin, in UndoInput, redo bool) (UndoPlan, error) {
+	// What was shown is done whether or not somebody still waits for it, unless a person stops it.
+	ctx = context.WithoutCancel(ctx)
+	asked, over, err := u.begin(ctx, f.run().ID)
+	if err != nil {
+		return UndoPlan{}, err
+	}
+	defer over()
 	u.one.Lock()
 	defer u.one.Unlock()
-	plan, err := u.plan(ctx, f, redo, in.Paths)
+	plan, err := u.plan(asked, f, redo, in.Paths)
+	if asked.Err() != nil {
+		return plan, sys.Errorf(sys.CodeCanceled, "It was stopped. Nothing was changed.")
+	}
 	if err != nil {
 		return plan, err
 	}
@@ -121,9 +131,6 @@ func (u *undos) goBack(ctx context.Context, f kin, in UndoInput, redo bool) (Und
 	}
 	op := sys.NewID()
 	var moves []store.UndoMove
-	// What was shown is done whether or not somebody still waits for it, but for the later batches of a large one.
-	asked := ctx
-	ctx = context.WithoutCancel(ctx)
 	u.objects.Clearing.RLock()
 	err = u.keepPresent(f, plan.Files)
 	if err == nil {
@@ -134,7 +141,9 @@ func (u *undos) goBack(ctx context.Context, f kin, in UndoInput, redo bool) (Und
 	if err != nil {
 		return plan, notRecorded(err)
 	}
-	why := u.make(ctx, asked, f, moves, false, u.progress(ctx, f, moves))
+	back := openedFolders(f, plan.back, moves)
+	why := u.make(ctx, asked, f, moves, false, u.progress(ctx, f, moves, redo))
+	back()
 	err = u.close(ctx, f, moves)
 	u.tell(&plan, moves, why)
 	return plan, err
@@ -234,9 +243,22 @@ func movesOf(of kin, op string, redo, times bool, files []UndoFile) []store.Undo
 
 // progress writes down the files that are durably back, so that what a crash cuts
 // off goes on from there. Folders are not finished before the end.
-func (u *undos) progress(ctx context.Context, of kin, moves []store.UndoMove) func(upTo int) {
-	from := 0
+func (u *undos) progress(ctx context.Context, of kin, moves []store.UndoMove, redo bool) func(upTo int) {
+	from, p := 0, UndoProgress{Redo: redo}
+	files := func(moves []store.UndoMove) (n int) {
+		for _, m := range moves {
+			if !strings.HasPrefix(m.Was, undo.Folder) && !strings.HasPrefix(m.Becomes, undo.Folder) {
+				n++
+			}
+		}
+		return n
+	}
+	if p.Files = files(moves); p.Files == 0 {
+		p.Files = len(moves)
+	}
 	return func(upTo int) {
+		p.Done += files(moves[from:upTo])
+		u.k.publish(event.UndoAtWork, scope{runID: of.run().ID, sessionID: of.run().SessionID}, p)
 		done := slices.DeleteFunc(slices.Clone(moves[from:upTo]), func(m store.UndoMove) bool {
 			return m.State != store.MoveDone || strings.HasPrefix(m.Becomes, undo.Folder)
 		})
@@ -308,17 +330,19 @@ func (u *undos) tell(plan *UndoPlan, moves []store.UndoMove, why map[string]erro
 			plan.Ready++
 		case store.MoveLeft:
 			var w sys.Words
+			status := UndoLeft
 			switch err := why[f.path]; {
 			case errors.Is(err, undo.ErrForeign):
 				w = sys.Say("It was changed in this moment, and stays as it is.")
 			case errors.Is(err, errUndoStopped):
-				w = sys.Say("The undo was stopped before it. Undo again to do the rest.")
+				w = sys.Say("It was stopped before this one. Do it again for the rest.")
+				status = UndoStopped
 			case errors.Is(err, undo.ErrNotEmpty):
 				w = sys.Say("The folder stays: other things are in it.")
 			default:
 				w = sys.Say("The disk refused it: %v.", err)
 			}
-			f.Status, f.Why, f.WhyKO = UndoLeft, w.EN, w.KO
+			f.Status, f.Why, f.WhyKO = status, w.EN, w.KO
 		}
 	}
 }

@@ -53,6 +53,14 @@ args = '{"path": "f{{n}}.txt", "content": "by the fork {{n}}\n"}'
 text = "The fork is done."
 `
 
+// largeScript also has a command delete so many files that they come back in batches.
+var largeScript = strings.Replace(manyScript, "[[scenario.turn]]\ntext = \"All", `[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "exec"
+args = '{"command": "rm -r large"}'
+[[scenario.turn]]
+text = "All`, 1)
+
 // undoingLife opens Oxios, which ends what was cut off before, and undoes the run
 // where it stands as the agent left it, or redoes it where it is undone. It is killed
 // meanwhile.
@@ -70,6 +78,7 @@ func undoingLife(h house, run string) {
 	ctx := context.Background()
 	k, err := kernel.Open(ctx, h.options())
 	must(err)
+	k.SmallUndoBatches(40)
 	p := k.As(sys.Person("test"))
 	r, err := p.Security.VerifyAudit(ctx)
 	must(err)
@@ -107,12 +116,15 @@ func TestAKillAnywhereInAnUndoLeavesAllOfItOrNothing(t *testing.T) {
 	var total, undone, redone, whole, things atomic.Int64
 	began := time.Now()
 	t.Run("houses", func(t *testing.T) {
-		for n := range houses {
+		for n := range houses * 2 {
 			t.Run(fmt.Sprint(n), func(t *testing.T) {
 				t.Parallel()
-				h, run, before, after := manyHouse(t)
+				script, most := manyScript, 200
+				if n%2 == 1 {
+					script, most = largeScript, 1200
+				}
+				h, run, before, after := manyHouse(t, script)
 				random := rand.New(rand.NewPCG(uint64(n), 7)) //nolint:gosec // the same kills each time
-				most := 200
 				for i := range kills + 1 {
 					// Spread over all that an undo does, never twice the same place in turn.
 					at := (i*most/kills + random.IntN(5)) % most
@@ -173,7 +185,7 @@ func TestAKillAnywhereInAnUndoLeavesAllOfItOrNothing(t *testing.T) {
 // remove: what a kill right after it leaves is put down from a record of one life.
 func TestEveryWriteOfAnUndoCanBeItsLast(t *testing.T) {
 	t.Parallel()
-	h, run, before, after := manyHouse(t)
+	h, run, before, after := manyHouse(t, manyScript)
 	every := kerneltest.Many(1, 60)
 	began, tried, points := time.Now(), 0, 0
 	found := map[string]int{}
@@ -233,13 +245,13 @@ func TestEveryWriteOfAnUndoCanBeItsLast(t *testing.T) {
 
 // manyHouse is one in which a run has changed many files and ended, and the person
 // changed some of them since. before and after are what its folder holds.
-func manyHouse(t *testing.T) (h house, run, before, after string) {
+func manyHouse(t *testing.T, script string) (h house, run, before, after string) {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	scenarios, err := demo.Parse([]byte(manyScript))
+	scenarios, err := demo.Parse([]byte(script))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,6 +266,17 @@ func manyHouse(t *testing.T) (h house, run, before, after string) {
 	write(t, filepath.Join(h.home, "config.toml"), fmt.Sprintf("folder = %q\nkeyring = false\n", h.folder))
 	for i := range 11 {
 		write(t, filepath.Join(h.folder, fmt.Sprintf("f%d.txt", i)), strings.Repeat(fmt.Sprintf("mine %d\n", i), 1+i*300))
+	}
+	many := 2
+	if script == largeScript {
+		many = 130
+	}
+	for i := range many {
+		path := filepath.Join(h.folder, "large", fmt.Sprint(i%7), fmt.Sprintf("f%d.txt", i))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		write(t, path, fmt.Sprintf("one of many %d\n", i))
 	}
 	l, err := h.live()
 	if err != nil {

@@ -89,7 +89,8 @@ type making struct {
 
 // make makes moves, each as far as it can be made, and says what hindered the
 // others, by path. With recovering they are what a crash cut off. When asked ends,
-// the moves behind the present batch are not made. told is called for each batch.
+// the moves behind the present batch are not made. told hears of many moves how many
+// of them are durable, before each batch.
 func (u *undos) make(ctx, asked context.Context, of kin, moves []store.UndoMove, recovering bool, told func(upTo int)) map[string]error { //nolint:revive // the context of the work comes first
 	k := making{u: u, mover: undo.Mover{Objects: u.objects, Lazy: len(moves) > fewMoves && undo.CanFlush}, tops: topsOf(of.folders()), moves: moves, why: map[string]error{}}
 	defer k.tops.close()
@@ -102,22 +103,24 @@ func (u *undos) make(ctx, asked context.Context, of kin, moves []store.UndoMove,
 	for files < len(moves) && (k.steps[files].Root == nil || k.steps[files].Becomes.Kind == undo.Absent || k.steps[files].Becomes.Kind == undo.Folder) {
 		files++
 	}
-	k.each(ctx, 0, files, apply)
-	last := files // those before it were applied, but are not durable yet
-	for from := files; from < len(moves); from += oneBatch {
-		to := min(from+oneBatch, len(moves))
+	last := 0 // those before it are durable
+	for from, to := 0, 0; from < len(moves); from = to {
+		to = min(from+u.batch, len(moves))
+		if from < files {
+			to = min(to, files) // the folders are there before anything is prepared in them
+		}
 		if k.stopped(asked, from) {
 			break
 		}
 		if k.mover.Lazy {
 			k.each(ctx, from, to, k.prepare)
 			k.flush(ctx, last, to)
-			if told != nil && last > files {
-				told(last)
+			if told != nil {
+				told(from)
 			}
 		}
 		k.each(ctx, from, to, apply)
-		last = to
+		last = from
 	}
 	k.each(ctx, 0, files, k.finish)
 	if k.mover.Lazy {

@@ -23,6 +23,7 @@ const (
 	UndoImpossible = "impossible" // it cannot be put back
 	UndoDone       = "done"       // it was put back, or is so already
 	UndoLeft       = "left"       // it was not put back: somebody was quicker, or the disk refused
+	UndoStopped    = "stopped"    // it was not put back yet: a person stopped the undo before it
 )
 
 // What happens to a path.
@@ -45,7 +46,7 @@ type UndoFile struct {
 	Path    string `json:"path"` // below the run's folder, absolute outside of it
 	Does    string `json:"does"` // restores, returns or removes; of a try creates, changes, deletes or mode
 	Folder  bool   `json:"folder,omitempty"`
-	Status  string `json:"status"` // ready, conflict, impossible, done or left
+	Status  string `json:"status"` // ready, conflict, impossible, done, left or stopped
 	Why     string `json:"why,omitempty"`
 	WhyKO   string `json:"why_ko,omitempty"`
 	Forces  bool   `json:"forces,omitempty"` // a conflict that a person can decide for
@@ -83,6 +84,8 @@ type UndoPlan struct {
 	Conflicts  int        `json:"conflicts"`
 	Impossible int        `json:"impossible"`
 	Hash       string     `json:"hash"` // of exactly this; [AgentsAPI.Undo] takes it
+
+	back []UndoFile // folders that an earlier undo brought back
 }
 
 // plan works out an undo or a redo without doing it. With paths it is about
@@ -102,6 +105,9 @@ func (u *undos) plan(ctx context.Context, f kin, redo bool, paths []string) (Und
 	defer at.close()
 	found := make([]bool, len(paths))
 	for _, t := range list {
+		if err := ctx.Err(); err != nil {
+			return p, err
+		}
 		shown := s.relative(t.path)
 		if len(paths) > 0 {
 			i := slices.IndexFunc(paths, func(want string) bool { return security.Within(shown, want) || security.Within(t.path, want) })
@@ -112,6 +118,9 @@ func (u *undos) plan(ctx context.Context, f kin, redo bool, paths []string) (Und
 		}
 		was, becomes, ok := t.ends(redo)
 		if !ok {
+			if t.moved && !redo && t.at.Kind == undo.Folder && t.beforeMeta.Known {
+				p.back = append(p.back, UndoFile{path: t.path, becomes: t.at, meta: t.beforeMeta})
+			}
 			continue
 		}
 		file, err := u.file(ctx, at, len(p.Files) < maxShownOf, t, was, becomes, later[t.path])

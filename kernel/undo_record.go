@@ -17,8 +17,12 @@ import (
 type undos struct {
 	k       *Kernel
 	objects *undo.Objects
+	batch   int            // moves that are made durable at once, where there are many
 	one     sync.Mutex     // held while something is undone or redone
 	ending  sync.WaitGroup // commands in the background whose changes are being found
+
+	stopping sync.Mutex
+	stops    map[string]context.CancelFunc // of the undos at work, by their runs
 
 	looking sync.Mutex
 	indexes map[string]*undo.Index // of folders, as they were at the last look
@@ -30,7 +34,7 @@ type undos struct {
 }
 
 func newUndos(k *Kernel) *undos {
-	return &undos{k: k, objects: undo.At(filepath.Join(k.opts.Home, undoFolder)), indexes: map[string]*undo.Index{}, large: map[string]time.Time{}, active: map[*watched]struct{}{}, carrying: map[*watched]struct{}{}}
+	return &undos{k: k, batch: oneBatch, objects: undo.At(filepath.Join(k.opts.Home, undoFolder)), indexes: map[string]*undo.Index{}, large: map[string]time.Time{}, active: map[*watched]struct{}{}, stops: map[string]context.CancelFunc{}, carrying: map[*watched]struct{}{}}
 }
 
 // stepID is the step that a call belongs to, "" for none.

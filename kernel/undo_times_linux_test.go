@@ -89,8 +89,22 @@ text = "Done."
 	if err := unix.UtimesNanoAt(unix.AT_FDCWD, at("gone/link"), past, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		t.Fatal(err)
 	}
+	modes := map[string]os.FileMode{}
+	for _, name := range []string{"edited.txt", "written.txt"} {
+		if err := os.Chmod(at(name), 0o660); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Lstat(at(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		modes[name] = info.Mode()
+	}
 	r := k.Ask("change", func(m *kernel.Submit) { m.Mode = "autonomous" })
 	for _, name := range []string{"edited.txt", "written.txt"} {
+		if info, err := os.Lstat(at(name)); err != nil || info.Mode() != modes[name] {
+			t.Errorf("%s lost its mode when it was changed: %v, %v", name, info, err)
+		}
 		if got := attr(t, at(name), "user.origin"); got != name {
 			t.Errorf("%s lost its attribute when it was changed: %q", name, got)
 		}
@@ -100,8 +114,10 @@ text = "Done."
 	}
 	// A file that was touched is the same file.
 	now := time.Now().Truncate(time.Second)
-	if err := os.Chtimes(at("elsewhere.txt"), now, now); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"elsewhere.txt", "kept.txt", "edited.txt"} {
+		if err := os.Chtimes(at(name), now, now); err != nil {
+			t.Fatal(err)
+		}
 	}
 	began := time.Now().Add(-time.Second)
 	undone := func(times bool) {

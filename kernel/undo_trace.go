@@ -245,6 +245,30 @@ func (k *Kernel) undoState(ctx context.Context, run Run) (*UndoState, error) {
 	return s, nil
 }
 
+// undone are the paths of which all that a run itself did was undone, alone or with
+// its family.
+func (k *Kernel) undone(ctx context.Context, run Run) (map[string]bool, error) {
+	over, err := k.store.Forebears(ctx, run.ID)
+	if err != nil {
+		return nil, err
+	}
+	moves, err := k.store.UndoMoves(ctx, (kin{runs: append([]Run{run}, over...)}).ids()...)
+	if err != nil || len(moves) == 0 {
+		return nil, err
+	}
+	list, err := k.traces(ctx, kin{runs: []Run{run}, size: 1})
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	for _, t := range list {
+		if _, _, ok := t.ends(false); !ok && (t.moved || t.joined) {
+			out[t.path] = true
+		}
+	}
+	return out, nil
+}
+
 func (t *trace) folder() bool {
 	is := func(s undo.State) bool { return s.Kind == undo.Folder || s.Kind == undo.Absent }
 	return is(t.before) && is(t.at) && !slices.ContainsFunc(t.undone, func(s undo.State) bool { return !is(s) })

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"path"
@@ -17,8 +18,8 @@ import (
 
 func (c *console) undoCommand() *cobra.Command {
 	return c.backCommand("undo", false, c.t("Put back what a run changed", "실행이 바꾼 파일을 되돌립니다"),
-		c.t("Files that a run and the agents it forked changed, made or removed become what they were before. With --alone only what that run itself\ndid goes back. A file that is not as they left it is told as a conflict and stays, unless --force names it. `oxios redo` takes it back. The command ends with 1 when something was not put back.",
-			"실행과 그 실행이 시작한 에이전트가 바꾸거나 만들거나 지운 파일을 그 전으로 되돌립니다. --alone이면 그 실행이 직접 한 것만 되돌립니다.\n남긴 그대로가 아닌 파일은 충돌로 알리고 두며, --force로 지정해야 되돌립니다. `oxios redo`로 취소할 수 있습니다. 되돌리지 못한 것이 있으면 코드 1로 끝납니다."))
+		c.t("Files that a run and the agents it forked changed, made or removed become what they were before. With --alone only what that run itself\ndid goes back. A file that is not as they left it is told as a conflict and stays, unless --force names it. `oxios redo` takes it back. The command ends with 1 when something was not put back.\nCtrl-C stops a large undo: what is back stays, and the same command does the rest.",
+			"실행과 그 실행이 시작한 에이전트가 바꾸거나 만들거나 지운 파일을 그 전으로 되돌립니다. --alone이면 그 실행이 직접 한 것만 되돌립니다.\n남긴 그대로가 아닌 파일은 충돌로 알리고 두며, --force로 지정해야 되돌립니다. `oxios redo`로 취소할 수 있습니다. 되돌리지 못한 것이 있으면 코드 1로 끝납니다.\n큰 되돌리기는 Ctrl-C로 멈출 수 있습니다. 되돌린 것은 그대로 두며, 같은 명령으로 나머지를 되돌립니다."))
 }
 
 func (c *console) redoCommand() *cobra.Command {
@@ -43,7 +44,7 @@ func (c *console) backCommand(name string, redo bool, about, long string) *cobra
 					if redo {
 						do = l.Agents.Redo
 					}
-					if plan, err = do(cmd.Context(), kernel.UndoInput{RunID: run.ID, Alone: alone, Paths: paths, Force: force, Times: times, Hash: plan.Hash}); err != nil {
+					if plan, err = c.goBack(cmd.Context(), l, do, kernel.UndoInput{RunID: run.ID, Alone: alone, Paths: paths, Force: force, Times: times, Hash: plan.Hash}); err != nil {
 						return err
 					}
 				}
@@ -103,10 +104,84 @@ func (c *console) showUndo(p kernel.UndoPlan, dry bool) error {
 			}
 		}
 	}
+	if done, all := stoppedAt(p); all > 0 && !dry {
+		name := map[bool]string{false: "undo", true: "redo"}[p.Redo]
+		c.note(c.t("Stopped: %s of %s files are done. `oxios %s` with the same arguments does the rest.", "멈췄습니다. 파일 %[2]s개 가운데 %[1]s개를 마쳤습니다. 나머지는 같은 인수로 `oxios %[3]s`를 다시 실행하면 됩니다."), thousands(done), thousands(all), name)
+		return exits(exitStopped)
+	}
 	if left {
 		return exits(exitFailed)
 	}
 	return nil
+}
+
+// stoppedAt says how many files of how many an undo put back before it was stopped;
+// 0 of one that was not.
+func stoppedAt(p kernel.UndoPlan) (done, all int) {
+	stopped := false
+	for _, f := range p.Files {
+		stopped = stopped || f.Status == kernel.UndoStopped
+		switch {
+		case f.Folder:
+		case f.Status == kernel.UndoDone:
+			done++
+			all++
+		case f.Status == kernel.UndoStopped:
+			all++
+		}
+	}
+	if !stopped {
+		return 0, 0
+	}
+	return done, max(all, 1)
+}
+
+// goBack undoes or redoes, and tells how far a large one is. Ctrl-C stops it: what
+// was put back by then is told as ever.
+func (c *console) goBack(ctx context.Context, l *link, do func(context.Context, kernel.UndoInput) (kernel.UndoPlan, error), in kernel.UndoInput) (kernel.UndoPlan, error) {
+	keep, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	events, err := l.Infra.Events(keep, 0)
+	if err != nil {
+		return kernel.UndoPlan{}, err
+	}
+	var plan kernel.UndoPlan
+	over := make(chan error, 1)
+	go func() {
+		var err error
+		plan, err = do(keep, in)
+		over <- err
+	}()
+	asked, told := ctx.Done(), false
+	clear := func() {
+		if told {
+			fmt.Fprint(c.err, "\r\x1b[K")
+		}
+	}
+	for {
+		select {
+		case err := <-over:
+			clear()
+			return plan, err
+		case e, ok := <-events:
+			if !ok {
+				events = nil
+				continue
+			}
+			p, is := as[kernel.UndoProgress](e)
+			if e.Kind != "undo.progress" || e.RunID != in.RunID || !is || !c.terminal(c.err) {
+				continue
+			}
+			told = true
+			fmt.Fprint(c.err, "\r\x1b[K"+fmt.Sprintf(c.t("%s of %s files… Ctrl-C stops it.", "파일 %[2]s개 중 %[1]s개… Ctrl-C로 멈춥니다."), thousands(p.Done), thousands(p.Files)))
+		case <-asked:
+			asked = nil
+			if err := l.Agents.StopUndo(keep, in.RunID); err != nil && sys.CodeOf(err) != sys.CodeNotFound {
+				clear()
+				return plan, err
+			}
+		}
+	}
 }
 
 // How much of an undo the terminal lists.
@@ -127,7 +202,7 @@ func (c *console) undoSummary(p kernel.UndoPlan, rows [][]string) (odd [][]strin
 	var order [][2]string
 	left := 0
 	for i, f := range p.Files {
-		if f.Status != kernel.UndoDone && f.Status != kernel.UndoReady {
+		if f.Status != kernel.UndoDone && f.Status != kernel.UndoReady && f.Status != kernel.UndoStopped {
 			if left++; left <= maxOdd {
 				odd = append(odd, rows[i])
 			}
@@ -227,6 +302,8 @@ func (c *console) undoStatus(status string) string {
 		return c.t("not possible", "불가능")
 	case kernel.UndoLeft:
 		return c.t("stays", "그대로 둠")
+	case kernel.UndoStopped:
+		return c.t("not yet", "아직 남음")
 	}
 	return c.t("done", "완료")
 }

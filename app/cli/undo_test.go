@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -117,4 +119,69 @@ func TestRunIsUndoneWithItsForksOrAlone(t *testing.T) {
 	there()
 	d.must(0, "redo", run)
 	there("a.txt", "b.txt")
+}
+
+const deleteScript = `
+[[scenario]]
+match = "^delete"
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "exec"
+args = '{"command": "rm -r many"}'
+[[scenario.turn]]
+text = "Deleted."
+`
+
+// hearing calls a function once what is written holds a text.
+type hearing struct {
+	buffer
+	text  string
+	heard func()
+}
+
+func (h *hearing) Write(p []byte) (int, error) {
+	n, err := h.buffer.Write(p)
+	if strings.Contains(h.String(), h.text) {
+		h.heard()
+	}
+	return n, err
+}
+
+func TestCtrlCStopsALargeUndoAndTheSameCommandGoesOn(t *testing.T) {
+	t.Parallel()
+	const files = 4500 // more than are made durable at once
+	d := setup(t, kerneltest.Script(deleteScript))
+	at := func(i int) string {
+		return filepath.Join(d.Folder, "many", strconv.Itoa(i%3), strconv.Itoa(i))
+	}
+	for i := range files {
+		if err := os.MkdirAll(filepath.Dir(at(i)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at(i), []byte(strconv.Itoa(i)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ran := decode[kernel.RunResult](t, d.with(typing{ctx: t.Context()}, "run", "--mode", "autonomous", "--json", "delete").out)
+	if len(ran.Totals) != 1 || ran.Totals[0].Files != files {
+		t.Fatalf("got %+v", ran.Totals)
+	}
+	run := ran.RunID
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r := d.with(typing{ctx: ctx, terminal: true, err: &hearing{text: "of 4,500 files…", heard: cancel}}, "undo", run)
+	if r.code != exitStopped {
+		t.Errorf("got code %d, want %d", r.code, exitStopped)
+	}
+	contains(t, "what is told", r.err, "Stopped: ", " of 4,500 files are done", "`oxios undo` with the same arguments does the rest")
+	r = d.with(typing{ctx: t.Context()}, "undo", run)
+	if r.code != 0 {
+		t.Errorf("the rest ends with %d: %s", r.code, r.err)
+	}
+	contains(t, "the rest", r.out, " files back in ", ": done")
+	for i := range files {
+		if got, err := os.ReadFile(at(i)); err != nil || string(got) != strconv.Itoa(i) {
+			t.Fatalf("%s: %q, %v", at(i), got, err)
+		}
+	}
 }

@@ -251,6 +251,11 @@ func (a *Agents) Redo(args string) (string, error) {
 	return a.b.call("agents.redo", args)
 }
 
+// StopUndo takes [runID].
+func (a *Agents) StopUndo(args string) (string, error) {
+	return a.b.call("agents.stopUndo", args)
+}
+
 // Security binds remote.SecurityAPI.
 type Security struct{ b bound }
 

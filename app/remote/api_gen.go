@@ -170,6 +170,9 @@ type AgentsAPI interface {
 	Undo(ctx context.Context, in kernel.UndoInput) (kernel.UndoPlan, error)
 	// Redo takes an undo back, by the same rules.
 	Redo(ctx context.Context, in kernel.UndoInput) (kernel.UndoPlan, error)
+	// StopUndo stops the undo or redo of a run after what it is about to put back. What
+	// was put back stays so, and the same undo does the rest.
+	StopUndo(ctx context.Context, runID string) error
 }
 
 // SecurityAPI holds the calls about approvals, policy, tools and the audit chain.
@@ -949,6 +952,10 @@ func (remote clientAgents) Undo(ctx context.Context, in kernel.UndoInput) (kerne
 
 func (remote clientAgents) Redo(ctx context.Context, in kernel.UndoInput) (kernel.UndoPlan, error) {
 	return call[kernel.UndoPlan](ctx, remote.c, "agents.redo", in)
+}
+
+func (remote clientAgents) StopUndo(ctx context.Context, runID string) error {
+	return do(ctx, remote.c, "agents.stopUndo", runID)
 }
 
 type clientSecurity struct{ c *Client }
@@ -1968,6 +1975,13 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Agents.Redo(ctx, a0)
+	},
+	"agents.stopUndo": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return nil, h.Agents.StopUndo(ctx, a0)
 	},
 	"security.renewAudit": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {

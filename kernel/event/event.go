@@ -33,6 +33,7 @@ const (
 	SessionDeleted   = "session.deleted" // Text: the id
 	ChangeMade       = "change"          // kernel.ChangeSummary
 	UndoChanged      = "undo"            // kernel.UndoState: something of the run was undone or redone
+	UndoAtWork       = "undo.progress"   // kernel.UndoProgress: how far a large undo or redo is
 	VaultChanged     = "vault"           // []string: the paths in the vault that came, changed or went; none when its folder went or is back
 	VaultSwitched    = "vault.switched"  // no data: the notes of another folder are in use, so read them anew
 	MemoryChanged    = "memory"          // no data: what is remembered is other than it was, so read it anew

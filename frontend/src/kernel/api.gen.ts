@@ -651,6 +651,8 @@ export interface Change {
   /** lines */
   removed: number;
   binary: boolean;
+  /** Undone says that it was undone since, and is not there any more. */
+  undone?: boolean;
   diff: string;
 }
 
@@ -669,6 +671,8 @@ export interface ChangeSummary {
   /** lines */
   removed: number;
   binary: boolean;
+  /** Undone says that it was undone since, and is not there any more. */
+  undone?: boolean;
 }
 
 /** ChangeTotal says to how many files a run did the same. */
@@ -3575,7 +3579,7 @@ export interface UndoFile {
   /** restores, returns or removes; of a try creates, changes, deletes or mode */
   does: string;
   folder?: boolean;
-  /** ready, conflict, impossible, done or left */
+  /** ready, conflict, impossible, done, left or stopped */
   status: string;
   why?: string;
   why_ko?: string;
@@ -4334,6 +4338,11 @@ export interface AgentsAPI {
   undo(in_: UndoInput): Promise<UndoPlan>;
   /** Redo takes an undo back, by the same rules. */
   redo(in_: UndoInput): Promise<UndoPlan>;
+  /**
+   * StopUndo stops the undo or redo of a run after what it is about to put back. What
+   * was put back stays so, and the same undo does the rest.
+   */
+  stopUndo(runID: string): Promise<void>;
 }
 
 /** SecurityAPI holds the calls about approvals, policy, tools and the audit chain. */
@@ -5222,6 +5231,7 @@ export function makeKernel(t: Transport): Kernel {
       undoPreview: (q) => t.call('agents.undoPreview', [q]) as Promise<UndoPlan>,
       undo: (in_) => t.call('agents.undo', [in_]) as Promise<UndoPlan>,
       redo: (in_) => t.call('agents.redo', [in_]) as Promise<UndoPlan>,
+      stopUndo: (runID) => t.call('agents.stopUndo', [runID]) as Promise<void>,
     },
     security: {
       renewAudit: () => t.call('security.renewAudit', []) as Promise<AuditReport>,

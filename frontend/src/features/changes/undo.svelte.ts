@@ -1,13 +1,20 @@
 import type { Kernel, UndoFile, UndoPlan } from '../../kernel/api.gen';
-import { failureOf, type Failure } from '../../kernel/transport';
+import { failureOf, type Event, type Failure } from '../../kernel/transport';
+
+/** Progress is how far a large undo or redo is, as the kernel tells it. */
+export interface Progress {
+	redo: boolean;
+	done: number;
+	files: number;
+}
 
 /** Group is a heading and the files under it. */
 export interface Group {
-	status: 'ready' | 'conflict' | 'impossible' | 'done' | 'left';
+	status: 'ready' | 'conflict' | 'impossible' | 'done' | 'left' | 'stopped';
 	files: UndoFile[];
 }
 
-const order = ['ready', 'conflict', 'left', 'impossible', 'done'] as const;
+const order = ['ready', 'conflict', 'stopped', 'left', 'impossible', 'done'] as const;
 
 /** groupsOf puts the files of a plan under their headings: first what happens, then what a person decides. */
 export function groupsOf(plan: UndoPlan): Group[] {
@@ -23,6 +30,10 @@ export class Undoing {
 	busy = $state(false);
 	/** over says that the plan shows what was done. */
 	over = $state(false);
+	/** progress says how far a large undo is, while it is at work. */
+	progress = $state.raw<Progress>();
+	/** halting says that the person has stopped it. */
+	halting = $state(false);
 	/** forced are the conflicts that are put back all the same. */
 	forced = $state.raw<string[]>([]);
 	/** alone leaves out what the agents did that the run forked. */
@@ -88,6 +99,35 @@ export class Undoing {
 		}
 	}
 
+	/** hear follows how far the undo is. */
+	hear(e: Event): void {
+		if (e.kind === 'undo.progress' && e.run_id === this.runID && this.busy) this.progress = e.data as Progress;
+	}
+
+	/** halt stops an undo at work: what was put back stays so, and the rest can be done later. */
+	async halt(): Promise<void> {
+		this.halting = true;
+		try {
+			await this.#kernel.agents.stopUndo(this.runID);
+		} catch (e) {
+			// It may just have ended.
+			if (failureOf(e).code !== 'not_found') this.failure = failureOf(e);
+		}
+	}
+
+	/** halted are the files that were done, and all, of an undo that was stopped. */
+	halted = $derived.by(() => {
+		const all = (this.plan?.files ?? []).filter((f) => !f.folder && (f.status === 'done' || f.status === 'stopped'));
+		const done = all.filter((f) => f.status === 'done').length;
+		return this.over && done < all.length ? { done, all: all.length } : undefined;
+	});
+
+	/** again looks at what a stopped undo left. */
+	async again(): Promise<void> {
+		this.over = false;
+		await this.load();
+	}
+
 	/** only looks at what the run itself did, or at all that came of it. */
 	only(alone: boolean): Promise<void> {
 		this.alone = alone;
@@ -124,7 +164,7 @@ export class Undoing {
 			});
 			this.plan = done;
 			this.over = true;
-			const left = done.files.filter((f) => f.status === 'left');
+			const left = done.files.filter((f) => f.status === 'left' || f.status === 'stopped');
 			return count - (left.filter((f) => !f.folder).length || left.length);
 		} catch (e) {
 			const failure = failureOf(e);
@@ -133,6 +173,8 @@ export class Undoing {
 			return undefined;
 		} finally {
 			this.busy = false;
+			this.halting = false;
+			this.progress = undefined;
 		}
 	}
 }

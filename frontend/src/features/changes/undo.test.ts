@@ -139,3 +139,40 @@ it('the agents of an undo are named with what they changed, and can be left out'
 	expect(sent[0]?.alone).toBe(true);
 	expect(u.choosable).toBe(false);
 });
+
+it('a large undo says how far it is, can be stopped, and goes on from there', async () => {
+	const shown = plan(file('a', 'ready'), file('b', 'ready'), file('c', 'ready'));
+	const k = kernel([shown, plan(file('b', 'ready'), file('c', 'ready'))], (q) =>
+		q.hash === 'hash of 3'
+			? plan(file('a', 'done'), file('b', 'stopped'), file('c', 'stopped'))
+			: plan(file('b', 'done'), file('c', 'done')),
+	);
+	const stopped: string[] = [];
+	const agents = k.kernel.agents as unknown as Record<string, unknown>;
+	agents.stopUndo = (id: string) => Promise.resolve(void stopped.push(id));
+	const u = new Undoing(k.kernel, 'r', false);
+	await u.load();
+	const event = (run: string, done: number) => ({
+		seq: 1,
+		time: '',
+		kind: 'undo.progress',
+		run_id: run,
+		data: { redo: false, done, files: 3 },
+	});
+	u.hear(event('r', 1));
+	expect(u.progress).toBeUndefined(); // not ours: none is at work here
+	const over = u.apply();
+	u.hear(event('other', 2));
+	expect(u.progress).toBeUndefined();
+	u.hear(event('r', 1));
+	expect(u.progress?.done).toBe(1);
+	await u.halt();
+	expect(stopped).toEqual(['r']);
+	expect(await over).toBe(1);
+	expect([u.progress, u.halted, u.halting]).toEqual([undefined, { done: 1, all: 3 }, false]);
+	expect(u.groups.map((g) => g.status)).toEqual(['stopped', 'done']);
+	await u.again();
+	expect([u.over, u.count]).toEqual([false, 2]);
+	expect(await u.apply()).toBe(2);
+	expect(u.halted).toBeUndefined();
+});

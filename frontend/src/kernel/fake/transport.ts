@@ -81,6 +81,7 @@ export class FakeTransport implements Transport, Core {
 				calls: {
 					'agents.undoPreview': (q: UndoQuery) => this.#undo.preview(this.world, q),
 					'agents.undo': (q: UndoInput) => this.#goBack(q, false),
+					'agents.stopUndo': () => undefined,
 					'agents.redo': (q: UndoInput) => this.#goBack(q, true),
 				},
 			},

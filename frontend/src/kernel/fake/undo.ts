@@ -76,6 +76,7 @@ export class FakeUndo {
 		this.#undone[run] = now;
 		const ids = familyOf(w, run).map((r) => r.id);
 		const all = w.changes.filter((c) => ids.includes(c.run_id)).length;
+		w.changes = w.changes.map((c) => (ids.includes(c.run_id) ? { ...c, undone: now.includes(c.path) } : c));
 		w.runs = w.runs.map((v) => (v.run.id === run ? { ...v, undo: { undo: all - now.length, redo: now.length } } : v));
 		return { ...plan, files, ready: done.length };
 	}

@@ -366,6 +366,7 @@ export const en = {
 		created: 'new',
 		deleted: 'deleted',
 		modified: 'changed',
+		undone: 'undone',
 		binary: 'Not text; no diff.',
 		truncated: 'The rest is too long to show here.',
 		wrap: 'Wrap lines',

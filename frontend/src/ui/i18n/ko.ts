@@ -359,6 +359,7 @@ export const ko: Dictionary = {
 		created: '새 파일',
 		deleted: '삭제됨',
 		modified: '변경됨',
+		undone: '되돌림',
 		binary: '글이 아닌 파일이라 비교할 수 없습니다.',
 		truncated: '나머지는 너무 길어 여기 보이지 않습니다.',
 		wrap: '줄 바꿈',
