@@ -98,6 +98,8 @@ describe('the first ten minutes', { skip }, () => {
 		await press('Add and test');
 		assert.match(await said('Key'), /refused the key.*Check the key/s);
 		await dialog().getByText('Nothing was saved.').waitFor();
+		const untested = dialog().getByRole('button', { name: 'Save without testing' });
+		assert.equal(await untested.count(), 0, 'a server that answered can be saved untested');
 		await accessible(page);
 
 		await field('Key').fill(KEY);
@@ -109,6 +111,7 @@ describe('the first ten minutes', { skip }, () => {
 		await field('Model').fill('huge');
 		await press('Add and test');
 		assert.match(await said('Model'), /does not know the model huge.*Choose a model/s);
+		assert.equal(await untested.count(), 0, 'a server that answered can be saved untested');
 		assert.ok(!(await ids()).includes('window'), 'a provider that does not work was saved');
 
 		// What is there is one click away, and goes on.

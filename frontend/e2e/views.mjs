@@ -900,7 +900,7 @@ export const views = [
 		scene: 'first',
 		go: async (page) => {
 			await provider({ kind: 'custom', url: 'http://192.168.1.20:1/v1', until: '[aria-invalid=true]' })(page);
-			await page.locator('dialog footer .quiet, dialog .quiet').first().click();
+			await page.locator('dialog footer .quiet').first().click();
 			await page.locator('dialog').waitFor({ state: 'detached' });
 			await page.waitForTimeout(300);
 		},

@@ -226,6 +226,12 @@ export class Onboarding {
 		this.step = 2;
 	}
 
+	/** back goes to the models again, which a start that was resumed has not looked for yet. */
+	back(): void {
+		this.step = 1;
+		if (!this.looked && !this.looking) void this.look();
+	}
+
 	/** keep keeps the choices. The first start ends with the first answer, see FirstAnswer. */
 	async keep(mode: string, folder: string, dayUSD?: string): Promise<void> {
 		await this.#work(async () => {
