@@ -22,25 +22,30 @@ import (
 type RestoreInput struct {
 	Path string `json:"path"`          // of a backup; absolute
 	Try  bool   `json:"try,omitempty"` // check it and say what would be added; change nothing
+
+	// Take names what is taken over besides data: ids of [RestoreReport.Asked], or
+	// [TakeAll]. The zero value takes none of it.
+	Take []string `json:"take,omitempty"`
 }
 
 // RestoreReport says what a restore did. What is here already is never
 // overwritten: "kept" counts what differs in the backup and stayed as it is
 // here.
 type RestoreReport struct {
-	Backup   BackupReport `json:"backup"`
-	Tried    bool         `json:"tried"` // nothing was changed
-	Sessions Merged       `json:"sessions"`
-	Messages int          `json:"messages"` // added
-	Runs     int          `json:"runs"`     // added
-	Files    Merged       `json:"files"`
-	Settings Merged       `json:"settings"` // that are not in config.toml
-	Memories Merged       `json:"memories"` // what agents remember
-	Costs    Merged       `json:"costs"`    // quarters of an hour in the account
-	Differ   []string     `json:"differ"`   // what was kept: titles of conversations, then paths; at most 20 of each
-	Archive  string       `json:"archive"`  // the file in the home that now holds the backup's audit chain; "" when this home's has it
-	Keys     []BackupKey  `json:"keys"`     // that must be entered again
-	Took     int64        `json:"took_ms"`
+	Backup   BackupReport   `json:"backup"`
+	Tried    bool           `json:"tried"` // nothing was changed
+	Sessions Merged         `json:"sessions"`
+	Messages int            `json:"messages"` // added
+	Runs     int            `json:"runs"`     // added
+	Files    Merged         `json:"files"`
+	Settings Merged         `json:"settings"` // that are not in config.toml
+	Memories Merged         `json:"memories"` // what agents remember
+	Costs    Merged         `json:"costs"`    // quarters of an hour in the account
+	Differ   []string       `json:"differ"`   // what was kept: titles of conversations, then paths; at most 20 of each
+	Asked    []RestoreAsked `json:"asked"`    // settings, providers and files that come in only when the person says so
+	Archive  string         `json:"archive"`  // the file in the home that now holds the backup's audit chain; "" when this home's has it
+	Keys     []BackupKey    `json:"keys"`     // that must be entered again
+	Took     int64          `json:"took_ms"`
 }
 
 // added reports whether anything came in.
@@ -104,6 +109,14 @@ func (k *Kernel) restore(ctx context.Context, in RestoreInput, actor string) (r 
 	if info, err := os.Stat(in.Path); err == nil {
 		r.Backup.Bytes = info.Size()
 	}
+	asked := &asking{k: k, take: in.Take, list: []RestoreAsked{}}
+	if err := asked.sift(ctx, &m, from); err != nil {
+		return r, err
+	}
+	if id := asked.unknown(); id != "" {
+		return r, sys.Errorf(sys.CodeNotFound, "The backup has nothing to take over by the name %q. Nothing was changed.", id).WithHint("`oxios restore --check FILE` lists what there is.")
+	}
+	r.Asked = asked.list
 	// What a person has deleted is gone before a backup may bring it back.
 	if _, err := k.purge(ctx, nil); err != nil {
 		return r, err
@@ -115,6 +128,11 @@ func (k *Kernel) restore(ctx context.Context, in RestoreInput, actor string) (r 
 	}
 	if !in.Try {
 		k.workspace.Recheck()
+		n, err := asked.settle()
+		if err != nil {
+			return r, err
+		}
+		r.Settings.Added += n
 	}
 	r.Keys, err = k.lacking(m.Keys)
 	return r, err

@@ -59,7 +59,7 @@ func backup(t *testing.T, k *kerneltest.Kernel) kernel.BackupReport {
 
 func restore(t *testing.T, k *kerneltest.Kernel, path string) kernel.RestoreReport {
 	t.Helper()
-	r, err := k.Person().Infra.Restore(t.Context(), kernel.RestoreInput{Path: path})
+	r, err := k.Person().Infra.Restore(t.Context(), kernel.RestoreInput{Path: path, Take: []string{kernel.TakeAll}})
 	if err != nil {
 		t.Fatalf("restore: %v", err)
 	}

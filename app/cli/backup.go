@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bufio"
+	"context"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -54,8 +56,8 @@ func (c *console) restoreCommand() *cobra.Command {
 	var in kernel.RestoreInput
 	cmd := &cobra.Command{
 		Use: "restore FILE", Short: c.t("Add what a backup has and this home lacks", "백업에 있고 여기에 없는 것을 더합니다"), Args: c.args(1, 1),
-		Long: c.t("Checks the whole backup, then adds what is missing here. What is here stays as it is: nothing is ever overwritten,\nand restoring twice adds nothing. To look at a backup apart, restore it into another home:\n  OXIOS_HOME=/tmp/other oxios restore FILE",
-			"백업 전체를 확인한 다음 여기에 없는 것만 더합니다. 여기에 있는 것은 그대로 둡니다. 아무것도 덮어쓰지 않으며\n두 번 복원해도 더해지는 것이 없습니다. 백업을 따로 보려면 다른 데이터 폴더에 복원하세요:\n  OXIOS_HOME=/tmp/other oxios restore 파일"),
+		Long: c.t("Checks the whole backup, then adds what is missing here. What is here stays as it is: nothing is ever overwritten,\nand restoring twice adds nothing. Settings that change what agents may do, providers that would be given a key\nof this machine, and files that start programs are listed, and taken over only when you say so (--take NAME). To look at a backup apart, restore it into another home:\n  OXIOS_HOME=/tmp/other oxios restore FILE",
+			"백업 전체를 확인한 다음 여기에 없는 것만 더합니다. 여기에 있는 것은 그대로 둡니다. 아무것도 덮어쓰지 않으며\n두 번 복원해도 더해지는 것이 없습니다. 에이전트의 권한을 바꾸는 설정, 이 컴퓨터의 키를 받게 될 제공자,\n프로그램을 시작하는 파일은 목록으로 보여 주고, 허락할 때만 가져옵니다(--take 이름). 백업을 따로 보려면 다른 데이터 폴더에 복원하세요:\n  OXIOS_HOME=/tmp/other oxios restore 파일"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
 			if in.Path, err = c.absolute(args[0]); err != nil {
@@ -66,6 +68,11 @@ func (c *console) restoreCommand() *cobra.Command {
 				return err
 			}
 			defer l.close()
+			if c.terminal(c.in) && c.terminal(c.err) && !c.json && !in.Try && len(in.Take) == 0 {
+				if in.Take, err = c.askTaken(cmd.Context(), l, in.Path); err != nil {
+					return err
+				}
+			}
 			r, err := l.Infra.Restore(cmd.Context(), in)
 			if err != nil {
 				return err
@@ -77,6 +84,7 @@ func (c *console) restoreCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&in.Try, "check", false, c.t("only check it, and say what would be added", "확인만 하고, 무엇이 더해질지 알려 줍니다"))
+	cmd.Flags().StringArrayVar(&in.Take, "take", nil, c.t("also take over this `name` of what is listed as not taken over, or all", "가져오지 않은 것 중 이 `이름`도 가져옵니다 (all은 전부)"))
 	return c.withJSON(cmd)
 }
 
@@ -107,12 +115,54 @@ func (c *console) restored(r kernel.RestoreReport) error {
 	if len(r.Differ) > 0 {
 		c.note(c.t("Different in the backup; what is here stayed: %s", "백업과 다르지만 여기 것을 그대로 두었습니다: %s"), oneLine(strings.Join(r.Differ, ", ")))
 	}
+	c.tellAsked(r)
 	if r.Archive != "" && !r.Tried {
 		c.note(c.t("The audit record of the backup (%d records) is kept apart as %s, and this home's record vouches for it.",
 			"백업의 감사 기록(%d개)은 %s에 따로 두었고, 이 데이터 폴더의 감사 기록이 그것을 보증합니다."), r.Backup.Audit.Entries, safe(r.Archive))
 	}
 	c.withoutKeys(c.t("Keys are never in a backup. Enter again: %s", "백업에는 키가 없습니다. 다시 입력할 것: %s"), r.Keys, r.Backup.Emptied)
 	return nil
+}
+
+// asked is a piece that a restore asks about, in a line.
+func (c *console) asked(a kernel.RestoreAsked) string {
+	kind := map[string]string{
+		kernel.AskedSetting: c.t("setting", "설정"), kernel.AskedProvider: c.t("provider", "제공자"), kernel.AskedFile: c.t("file", "파일"),
+	}[a.Kind]
+	return fmt.Sprintf("%s %s: %s", kind, oneLine(a.Name), oneLine(a.Value))
+}
+
+// tellAsked lists what was taken over besides data, and what was not.
+func (c *console) tellAsked(r kernel.RestoreReport) {
+	said := false
+	for _, a := range r.Asked {
+		if a.Taken {
+			c.note(c.t("Taken over: %s", "가져옴: %s"), c.asked(a))
+			continue
+		}
+		c.note(c.t("Not taken over: %s  (--take %s)", "가져오지 않음: %s  (--take %s)"), c.asked(a), oneLine(strconv.Quote(a.ID)))
+		said = true
+	}
+	if said {
+		c.note("%s", c.t("What was not taken over can change what agents may do, or start programs. Take over only what you know.", "가져오지 않은 것은 에이전트의 권한을 바꾸거나 프로그램을 시작할 수 있습니다. 아는 것만 가져오세요."))
+	}
+}
+
+// askTaken asks about each piece that does more than hold data.
+func (c *console) askTaken(ctx context.Context, l *link, path string) (take []string, err error) {
+	tried, err := l.Infra.Restore(ctx, kernel.RestoreInput{Path: path, Try: true})
+	if err != nil {
+		return nil, err
+	}
+	in := bufio.NewReader(c.in)
+	for _, a := range tried.Asked {
+		fmt.Fprintf(c.err, c.t("Take over %s? [y/N] ", "%s — 가져올까요? [y/N] "), c.asked(a))
+		line, _ := in.ReadString('\n') // an end without a line is no
+		if yes(line) {
+			take = append(take, a.ID)
+		}
+	}
+	return take, nil
 }
 
 // withoutKeys says what a person must enter again.

@@ -4,6 +4,8 @@ package sys
 func koreanData() [][2]string {
 	return [][2]string{
 		// Making a backup.
+		{"The backup has nothing to take over by the name %q. Nothing was changed.", "백업에 %q라는 이름으로 가져올 것이 없습니다. 아무것도 바꾸지 않았습니다."},
+		{"`oxios restore --check FILE` lists what there is.", "`oxios restore --check 파일`이 가져올 수 있는 것을 보여 줍니다."},
 		{"%q is not an absolute path. Nothing was written.", "%q은(는) 절대 경로가 아닙니다. 아무것도 쓰지 않았습니다."},
 		{"%q is not an absolute path. Nothing was changed.", "%q은(는) 절대 경로가 아닙니다. 아무것도 바꾸지 않았습니다."},
 		{"A backup, a restore or a cleaning is under way. Nothing was changed.", "백업, 복원 또는 정리가 진행 중입니다. 아무것도 바꾸지 않았습니다."},

@@ -2562,12 +2562,32 @@ export interface ResourceView {
   history: Sample[];
 }
 
+/**
+ * RestoreAsked is a piece of a backup that is taken over only when the person
+ * says so.
+ */
+export interface RestoreAsked {
+  /** what [RestoreInput.Take] names it by: setting:mode */
+  id: string;
+  /** setting, provider or file */
+  kind: string;
+  name: string;
+  /** of a setting, the address of a provider, why a file */
+  value?: string;
+  taken: boolean;
+}
+
 /** RestoreInput says what to restore. */
 export interface RestoreInput {
   /** of a backup; absolute */
   path?: string;
   /** check it and say what would be added; change nothing */
   try?: boolean;
+  /**
+   * Take names what is taken over besides data: ids of [RestoreReport.Asked], or
+   * [TakeAll]. The zero value takes none of it.
+   */
+  take?: string[];
 }
 
 /**
@@ -2593,6 +2613,8 @@ export interface RestoreReport {
   costs: Merged;
   /** what was kept: titles of conversations, then paths; at most 20 of each */
   differ: string[];
+  /** settings, providers and files that come in only when the person says so */
+  asked: RestoreAsked[];
   /** the file in the home that now holds the backup's audit chain; "" when this home's has it */
   archive: string;
   /** that must be entered again */

@@ -111,6 +111,7 @@ export class FakeFiles implements Files {
 			memories: part(6, 4),
 			costs: part(4, 310),
 			differ: ['Fix the flaky parser test'],
+			asked: [{ id: 'setting:mode', kind: 'setting', name: 'mode', value: 'autonomous', taken: false }],
 			archive: 'audit/0199c0de-9120-3f9c.jsonl',
 			keys: report.keys,
 			took_ms: 820,
