@@ -122,10 +122,10 @@ frontend/dist/index.html: frontend/node_modules/.installed $(FRONTEND_SOURCES)
 # Go knows best whether a binary is up to date, so it is asked every time.
 .PHONY: bin/oxios bin/oxios-desktop bin/test/oxios-desktop-dev
 bin/oxios:
-	CGO_ENABLED=0 go build -ldflags '$(LDFLAGS)' -o $@ .
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o $@ .
 
 bin/oxios-desktop:
-	go build -tags $(DESKTOP) -ldflags '$(LDFLAGS)' -o $@ .
+	go build -trimpath -tags $(DESKTOP) -ldflags '$(LDFLAGS)' -o $@ .
 
 # For the end-to-end tests alone, and never shipped: its socket takes commands from any origin.
 bin/test/oxios-desktop-dev:

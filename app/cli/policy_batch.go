@@ -148,7 +148,7 @@ func judgeLine(ctx context.Context, line []byte, out io.Writer, judge func(conte
 	if err != nil {
 		return err
 	}
-	if _, err := out.Write(append(raw, '\n')); err != nil {
+	if _, err := out.Write(append(oneJSONLine(raw), '\n')); err != nil {
 		return fmt.Errorf("%w: %w", errWrite, err)
 	}
 	return nil

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -45,8 +46,17 @@ func (c *console) writeJSON(v any) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.out, "%s\n", raw)
+	_, err = fmt.Fprintf(c.out, "%s\n", oneJSONLine(raw))
 	return err
+}
+
+// oneJSONLine escapes in a document what some programs take for the end of a
+// line, though JSON does not.
+func oneJSONLine(raw []byte) []byte {
+	for char, escape := range map[string]string{"\u0085": `\u0085`, "\u2028": `\u2028`, "\u2029": `\u2029`} {
+		raw = bytes.ReplaceAll(raw, []byte(char), []byte(escape))
+	}
+	return raw
 }
 
 // list writes items: with --json as one array, else as a table of rows. empty

@@ -218,6 +218,8 @@ func TestOnlyFilesOfTheHomeAreOpenedAndNoPrograms(t *testing.T) {
 		link:    sys.CodeForbidden,
 		write(filepath.Join(home, "run.sh"), 0o700):         sys.CodeForbidden,
 		write(filepath.Join(home, "x.desktop"), 0o600):      sys.CodeForbidden,
+		write(filepath.Join(home, "page.HTML"), 0o600):      sys.CodeForbidden,
+		write(filepath.Join(home, "drawing.svg"), 0o600):    sys.CodeForbidden,
 		filepath.Join(home, "..", filepath.Base(home), "b"): sys.CodeNotFound,
 		"a.txt": sys.CodeInvalid,
 	} {

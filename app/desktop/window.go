@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	wails "github.com/wailsapp/wails/v2/pkg/runtime"
@@ -203,8 +204,15 @@ func ownPath(path string) (string, error) {
 	if info.Mode().IsRegular() && (info.Mode().Perm()&0o111 != 0 || strings.EqualFold(filepath.Ext(real), ".desktop")) {
 		return "", sys.Errorf(sys.CodeForbidden, "%s is a program: it is not started from here.", path).WithHint("Show it in its folder instead.")
 	}
+	if info.Mode().IsRegular() && slices.Contains(scripted, strings.ToLower(filepath.Ext(real))) {
+		return "", sys.Errorf(sys.CodeForbidden, "%s is a page that a browser runs, and an agent may have written it: it is not opened from here.", path).WithHint("Show it in its folder instead.")
+	}
 	return real, nil
 }
+
+// scripted are the endings of what a browser opens from the disk and runs: there
+// it may send what it says, and what it reads beside it.
+var scripted = []string{".html", ".htm", ".xhtml", ".xht", ".shtml", ".svg", ".svgz", ".xml", ".xsl", ".xslt", ".mht", ".mhtml", ".hta", ".url", ".webloc", ".website"}
 
 // openWithSystem leaves the choice of the program to the system. target was
 // checked: it is an absolute path or begins with http, never an option.

@@ -115,11 +115,6 @@ func cookieName(port int) string { return "oxios_" + strconv.Itoa(port) }
 
 // exchange turns a code into the two secrets of a browser.
 func (g *Gateway) exchange(w http.ResponseWriter, r *http.Request, port int) {
-	if !g.auth.Allow() {
-		w.Header().Set("Retry-After", "2")
-		refuse(w, http.StatusTooManyRequests, sys.Errorf(sys.CodeRateLimit, "Too many attempts.").WithHint("Wait a moment, then open the address again."))
-		return
-	}
 	if r.Header.Get("Content-Type") != "application/json" {
 		refuse(w, http.StatusUnsupportedMediaType, sys.Errorf(sys.CodeInvalid, "The code must come as JSON."))
 		return
@@ -132,6 +127,13 @@ func (g *Gateway) exchange(w http.ResponseWriter, r *http.Request, port int) {
 		return
 	}
 	cookie, secret, ok := g.doors.redeem(in.Code)
+	// Only what does not fit is counted: whoever tries wrong ones keeps nobody with the right one out. A code is
+	// 256 random bits, so that no number of attempts finds one.
+	if !ok && !g.auth.Allow() {
+		w.Header().Set("Retry-After", "2")
+		refuse(w, http.StatusTooManyRequests, sys.Errorf(sys.CodeRateLimit, "Too many attempts.").WithHint("Wait a moment, then open the address again."))
+		return
+	}
 	if !ok {
 		g.cfg.Log.WarnContext(r.Context(), "A code for the page was refused")
 		refuse(w, http.StatusUnauthorized, sys.Errorf(sys.CodeForbidden, "This address was used already, or is older than ten minutes.").

@@ -83,6 +83,16 @@ func TestGuessingIsSlowedDown(t *testing.T) {
 	if !slowed {
 		t.Error("50 guesses in a row, and none was turned away")
 	}
+	// Whoever has the right one comes in all the same, and their page connects.
+	status, cookie, secret := s.exchange(s.g.Code())
+	if status != 200 || secret == "" {
+		t.Fatalf("the right code after 50 wrong ones: got %d, want 200", status)
+	}
+	for range 50 {
+		resp, _ := s.do("GET", "/ws", s.host, "", "Origin", "http://"+s.host)
+		slowed = slowed && resp.StatusCode != 200
+	}
+	s.upgrade(cookie)
 }
 
 func TestExchangeRefusesWhatIsNoCode(t *testing.T) {

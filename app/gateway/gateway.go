@@ -58,8 +58,9 @@ type Config struct {
 type Gateway struct {
 	cfg     Config
 	doors   doors
-	auth    *rate.Limiter // exchanges of a code
-	upgrade *rate.Limiter // WebSockets that have not proved themselves
+	auth    *rate.Limiter // codes that do not fit
+	upgrade *rate.Limiter // WebSockets of browsers that nobody let in
+	again   *rate.Limiter // those of browsers that were let in, before they prove it
 	sockets sync.WaitGroup
 }
 
@@ -70,6 +71,7 @@ func New(cfg Config) *Gateway {
 		doors:   doors{clock: cfg.Clock},
 		auth:    rate.NewLimiter(5, 10),
 		upgrade: rate.NewLimiter(10, 20),
+		again:   rate.NewLimiter(10, 20),
 	}
 }
 

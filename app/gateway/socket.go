@@ -30,7 +30,12 @@ const (
 func (g *Gateway) socket(w http.ResponseWriter, r *http.Request, port int) {
 	g.sockets.Add(1) // Run waits for it: the server forgets a connection that was upgraded
 	defer g.sockets.Done()
-	if !g.upgrade.Allow() {
+	// Strangers have a limit of their own, so that they keep no browser out that was let in.
+	limit := g.upgrade
+	if cookie, err := r.Cookie(cookieName(port)); err == nil && g.doors.knows(cookie.Value) {
+		limit = g.again
+	}
+	if !limit.Allow() {
 		refuse(w, http.StatusTooManyRequests, sys.Errorf(sys.CodeRateLimit, "Too many connections at once.").WithHint("Wait a moment."))
 		return
 	}

@@ -183,6 +183,14 @@ func touch(path string) error {
 			WithHint("Check that the folder exists and that you own it.")
 	}
 	defer f.Close()
+	// A copy that was put there may be open to others. What SQLite makes beside it gets the same mode.
+	if info, err := f.Stat(); err == nil && info.Mode().Perm()&0o077 != 0 {
+		for _, name := range []string{path, path + "-wal", path + "-shm"} {
+			if err := os.Chmod(name, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return sys.Errorf(sys.CodeUnavailable, "The database %s cannot be opened: %w.", path, err).WithHint("Check that the folder exists and that you own it.")
+			}
+		}
+	}
 	head := make([]byte, 16)
 	switch n, err := io.ReadFull(f, head); {
 	case errors.Is(err, io.EOF):

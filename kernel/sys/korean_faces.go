@@ -24,6 +24,7 @@ func koreanFaces() [][2]string {
 		{"%s is not there any more.", "%s이(가) 더는 없습니다."},
 		{"%s is not in your home folder, so it is not opened from here.", "%s은(는) 홈 폴더 안에 있지 않아 여기서 열지 않습니다."},
 		{"Show it in its folder instead.", "대신 폴더에서 보세요."},
+		{"%s is a page that a browser runs, and an agent may have written it: it is not opened from here.", "%s은(는) 브라우저가 실행하는 페이지이고 에이전트가 썼을 수 있어 여기서 열지 않습니다."},
 		{"%s is a program: it is not started from here.", "%s은(는) 프로그램입니다. 여기서 실행하지 않습니다."},
 		{"Copy it and open it yourself.", "복사해서 직접 여세요."},
 		{"%s could not be opened: %w.", "%s을(를) 열지 못했습니다: %w."},

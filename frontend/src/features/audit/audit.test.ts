@@ -70,6 +70,26 @@ describe('how the chain stands', () => {
 			bad: true,
 		});
 	});
+
+	it('never calls evidence that is missing, or records that were only found, intact', () => {
+		const r = { ok: false, entries: 9, head: 'aa', last: 9, lacks: 'checkpoints', problem: 'The file is missing.' };
+		const gone = standing({ ...state, checked: { ...r, verdict: 'Audit evidence missing or altered' } });
+		expect([gone.bad, gone.title]).toEqual([true, 'Audit evidence missing or altered']);
+		expect(gone.text).toMatch(/The file is missing\. .*oxios audit renew/);
+		const found = standing({
+			...state,
+			checked: {
+				ok: true,
+				entries: 9,
+				head: 'aa',
+				last: 9,
+				found: [{ from: 5, to: 6 }],
+				verdict: 'Audit: 2 records were found unsigned',
+			},
+		});
+		expect([found.bad, found.title]).toEqual([false, 'Audit: 2 records were found unsigned']);
+		expect(found.text).toContain('Records 5–6 were found, not written here');
+	});
 });
 
 describe('the record', () => {

@@ -89,7 +89,8 @@ export function standing(s: AuditState): { title: string; text: string; bad: boo
 	if (s.witnessed) parts.push(t.witnessed(count(s.witnessed)));
 	else if (!s.witness) parts.push(t.noWitness);
 	if (r) parts.push(...vouched(r));
-	const title = r?.found?.length || r?.renewals?.length ? i18n.either(r.verdict, r.verdict_ko) : r ? t.intact : t.unchecked;
+	const title =
+		r?.found?.length || r?.renewals?.length ? i18n.either(r.verdict, r.verdict_ko) : r ? t.intact : t.unchecked;
 	return { title, text: parts.join(' '), bad: false };
 }
 

@@ -18,6 +18,7 @@ const END = Infinity;
 /** Asked is what is asked or shown over the notes: about all of them, about the open one, or about a line of the tree. */
 export type Asked =
 	| { what: 'trash' | 'graph' | 'check' | 'import' | 'history' }
+	| { what: 'leave'; url: string }
 	| { what: 'create'; folder?: string }
 	| { what: 'folder'; folder: string }
 	| { what: 'rename' | 'move' | 'delete'; entry: Pick<VaultEntry, 'path' | 'kind'>; to?: string };

@@ -22,7 +22,8 @@ export const audit = {
 		signed: (seq: string) => `Signed to ${seq}.`,
 		witnessed: (seq: string) => `Witnessed outside this folder to ${seq}.`,
 		renew: 'Find out who changed it. `oxios audit renew` begins the evidence anew and keeps what is there.',
-		foundUnsigned: (from: string, to: string) => `Records ${from}–${to} were found, not written here: a start found them unsigned.`,
+		foundUnsigned: (from: string, to: string) =>
+			`Records ${from}–${to} were found, not written here: a start found them unsigned.`,
 		renewed: (after: string, when: string) => `The evidence was begun anew after record ${after} at ${when}.`,
 		noWitness: 'No witness outside this folder.',
 		error: 'The audit record could not be read',

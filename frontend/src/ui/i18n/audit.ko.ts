@@ -23,7 +23,8 @@ export const audit: typeof en = {
 		signed: (seq) => `${seq}번까지 서명됨.`,
 		witnessed: (seq) => `${seq}번까지 이 폴더 밖에 증인이 있음.`,
 		renew: '누가 바꿨는지 알아보세요. `oxios audit renew`는 지금 있는 것을 남겨 두고 증거를 새로 시작합니다.',
-		foundUnsigned: (from: string, to: string) => `${from}–${to}번 기록은 여기서 쓴 것이 아니라 시작할 때 서명 없이 발견되었습니다.`,
+		foundUnsigned: (from: string, to: string) =>
+			`${from}–${to}번 기록은 여기서 쓴 것이 아니라 시작할 때 서명 없이 발견되었습니다.`,
 		renewed: (after: string, when: string) => `${after}번 기록 뒤, ${when}에 증거를 새로 시작했습니다.`,
 		noWitness: '이 폴더 밖에 증인이 없음.',
 		error: '감사 기록을 읽지 못했습니다',

@@ -3,6 +3,10 @@ const n = (count: number, one: string, other: string) => `${count.toLocaleString
 /** notebook holds the words of what is around a note: its versions, the trash, the graph. */
 export const notebook = {
 	notebook: {
+		leave: 'Open this link?',
+		leaveWhy: 'It is in a note, which agents can write too. It leaves Oxios and opens in your browser.',
+		leaveCopy: 'Copy link',
+		leaveDo: 'Open',
 		history: 'Versions',
 		historyOf: (name: string) => `Versions of ${name}`,
 		historyError: 'The versions could not be read',

@@ -4,6 +4,10 @@ const f = (count: number) => count.toLocaleString('ko');
 
 export const notebook: typeof en = {
 	notebook: {
+		leave: '이 링크를 열까요?',
+		leaveWhy: '에이전트도 쓸 수 있는 노트에 있던 링크입니다. Oxios를 벗어나 브라우저에서 열립니다.',
+		leaveCopy: '링크 복사',
+		leaveDo: '열기',
 		history: '버전',
 		historyOf: (name) => `${name}의 버전`,
 		historyError: '버전을 읽지 못했습니다',
