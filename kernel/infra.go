@@ -34,7 +34,9 @@ type Status struct {
 	Reached      []Reached     `json:"reached,omitempty"` // limits that runs wait for
 	Isolation    sys.Isolation `json:"isolation"`
 	Onboarded    bool          `json:"onboarded"`
-	HasModel     bool          `json:"has_model"`          // a default model is chosen
+	HasModel     bool          `json:"has_model"`          // there is a default model:
+	Provider     string        `json:"provider,omitempty"` // whose it is
+	Model        string        `json:"model,omitempty"`    // and its id, chosen by the person or named by the environment
 	Demo         bool          `json:"demo"`               // the default model is the scripted demo
 	Offline      []Offline     `json:"offline,omitempty"`  // providers that runs wait for, or that are left alone after failures
 	Held         []Held        `json:"held,omitempty"`     // what keeps runs from going on, for the person to hear of
@@ -92,7 +94,7 @@ func (k *Kernel) status(ctx context.Context) (Status, error) {
 	}
 	s.Onboarded = done == "true"
 	if c, err := k.engine.choose(ctx, "", ""); err == nil {
-		s.HasModel, s.Demo = true, c.demo
+		s.HasModel, s.Provider, s.Model, s.Demo = true, c.provider, c.model, c.demo
 	}
 	if p := k.config.view().Problem; p != nil && s.Problem == nil {
 		s.Problem = p

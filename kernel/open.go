@@ -272,7 +272,7 @@ func (k *Kernel) recordStart(ctx context.Context, newKey bool) {
 			return err
 		}
 		maps.Copy(meta, signed)
-		_, err = k.audit.Append(tx, k.newEntry("kernel", security.ActionOther, "kernel opened", meta))
+		_, err = k.audit.Append(tx, plainEntry("kernel", security.ActionOther, "kernel opened", meta))
 		return err
 	}))
 	k.auditOK.Store(true) // until a verification says otherwise

@@ -157,7 +157,7 @@ func (c *console) vouched(r kernel.AuditReport) {
 	if r.Witnessed > 0 {
 		c.note(c.t("Witnessed up to record %d.", "%d번 기록까지 증인이 있습니다."), r.Witnessed)
 	}
-	if r.Archived > 0 {
+	if r.OK && r.Archived > 0 {
 		c.note(c.t("Chains that are kept apart: %d, intact.", "따로 보관한 사슬 %d개, 이상 없음."), r.Archived)
 	}
 }

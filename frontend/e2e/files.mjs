@@ -67,11 +67,13 @@ export async function endpoint() {
 			response.end(JSON.stringify({ data: [model('blind-one', 'text'), model('seeing-one', 'text', 'image')] }));
 			return;
 		}
-		asked.push(JSON.parse(body).messages);
+		// The test of a connection shows a red picture, and is no question of the person.
+		const tests = body.includes('This is a connection test.');
+		if (!tests) asked.push(JSON.parse(body).messages);
 		response.setHeader('Content-Type', 'text/event-stream');
 		const say = (choice) =>
 			response.write(`data: ${JSON.stringify({ model: 'm', choices: [{ index: 0, ...choice }] })}\n\n`);
-		say({ delta: { role: 'assistant', content: `Answer ${asked.length}.` } });
+		say({ delta: { role: 'assistant', content: tests ? 'red' : `Answer ${asked.length}.` } });
 		say({ delta: {}, finish_reason: 'stop' });
 		response.end('data: [DONE]\n\n');
 	});

@@ -3275,8 +3275,12 @@ export interface Status {
   reached?: Reached[];
   isolation: Isolation;
   onboarded: boolean;
-  /** a default model is chosen */
+  /** there is a default model: */
   has_model: boolean;
+  /** whose it is */
+  provider?: string;
+  /** and its id, chosen by the person or named by the environment */
+  model?: string;
   /** the default model is the scripted demo */
   demo: boolean;
   /** providers that runs wait for, or that are left alone after failures */

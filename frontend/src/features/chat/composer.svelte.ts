@@ -77,14 +77,30 @@ export class Composer {
 		return this.#mode ?? ((this.session?.mode || this.placing.mode || this.#live.setting('mode') || 'guarded') as Mode);
 	}
 
+	/** named is the model that the person chose; its parts are "" where they chose none. */
+	get named(): { provider: string; model: string } {
+		return {
+			provider:
+				this.#model?.provider ??
+				(this.session?.provider || this.placing.with?.provider || this.#live.setting('provider')),
+			model: this.#model?.model ?? (this.session?.model || this.placing.with?.model || this.#live.setting('model')),
+		};
+	}
+
+	/** answering is the model that answers: the one that was chosen, or else the one that the environment names. */
+	get answering(): { provider: string; model: string } {
+		const { named } = this;
+		if (named.provider || named.model) return named;
+		const { provider = '', model = '' } = this.#live.status ?? {};
+		return { provider, model };
+	}
+
 	get provider(): string {
-		return (
-			this.#model?.provider ?? (this.session?.provider || this.placing.with?.provider || this.#live.setting('provider'))
-		);
+		return this.answering.provider;
 	}
 
 	get model(): string {
-		return this.#model?.model ?? (this.session?.model || this.placing.with?.model || this.#live.setting('model'));
+		return this.answering.model;
 	}
 
 	/** bytes is the size of the message. */
@@ -238,8 +254,7 @@ export class Composer {
 
 	/** begin says how a new conversation begins. What the person did not choose is left out where a space may have its own. */
 	#begin(): Partial<Submit> {
-		if (!this.#live.spaces.any)
-			return { folder: this.folder, mode: this.mode, provider: this.provider, model: this.model };
+		if (!this.#live.spaces.any) return { folder: this.folder, mode: this.mode, ...this.named };
 		const m: Partial<Submit> = {};
 		const { wanted } = this.placing;
 		if (wanted !== null) m.space = wanted;
