@@ -324,6 +324,11 @@ func startsFrom(name, file string) string {
 	return ""
 }
 
+// plainGitKeys are the settings that every repository has.
+var plainGitKeys = []string{
+	"user.name", "user.email", "core.repositoryformatversion", "core.filemode", "core.bare", "core.logallrefupdates", "core.ignorecase", "core.precomposeunicode", "core.symlinks",
+}
+
 // plainGit reports whether the settings of a repository say only what every
 // repository's say.
 func plainGit(file string) bool {
@@ -331,28 +336,6 @@ func plainGit(file string) bool {
 	if err != nil || len(raw) > 4<<10 {
 		return false
 	}
-	section := ""
-	for line := range strings.Lines(string(raw)) {
-		line = strings.ToLower(strings.TrimSpace(line))
-		if line == "" || strings.HasPrefix(line, "#") || strings.HasPrefix(line, ";") {
-			continue
-		}
-		if strings.HasPrefix(line, "[") {
-			if section = line; line != "[core]" && line != "[user]" {
-				return false
-			}
-			continue
-		}
-		key, value, _ := strings.Cut(line, "=")
-		switch key = strings.TrimSpace(key); {
-		case section == "[user]" && (key == "name" || key == "email"):
-		case section == "[core]" && slices.Contains([]string{"repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode", "symlinks"}, key):
-		default:
-			return false
-		}
-		if strings.HasSuffix(strings.TrimSpace(value), `\`) {
-			return false // it goes on in the next line
-		}
-	}
-	return true
+	list, ok := security.ParseGitSettings(raw)
+	return ok && !slices.ContainsFunc(list, func(s security.GitSetting) bool { return !slices.Contains(plainGitKeys, s.Key) })
 }
