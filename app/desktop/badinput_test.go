@@ -186,7 +186,7 @@ func TestHomeOfANewerVersionIsToldInTheWindowAndOpenedOnceItCanBe(t *testing.T) 
 		t.Errorf("the database was changed (%v)", err)
 	}
 	setVersion(t, path, older)
-	p.until("the window opens it", func() bool { return !d.shows("cannot open its data") && d.shows("Which model should think for you?") })
+	p.until("the window opens it", func() bool { return !d.shows("cannot open its data") && d.shows("What should be done?") })
 }
 
 // setVersion writes the version into the header of a database that is closed,

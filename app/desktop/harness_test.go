@@ -215,6 +215,17 @@ func emit(t *testing.T, from *dbus.Conn, name string, body ...any) {
 // script is what the model plays. The commands change something in the folder,
 // so that they ask.
 const script = `
+# The window tests the model that the environment names.
+[[scenario]]
+name = "test: tool"
+match = 'Call the tool (report_number) with the number (\d+)'
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "report_number"
+args = '{"number": {{2}}}'
+[[scenario.turn]]
+text = "Reported."
+
 [[scenario]]
 name = "touch"
 match = 'touch (\S+)'

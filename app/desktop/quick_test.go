@@ -520,11 +520,6 @@ func TestPaletteOpensTheQuickPromptAndSettingsSayWhatIsTrueOfItsKeys(t *testing.
 	t.Cleanup(p.endQuickly)
 	p.dial()
 	text := func() string { return d.run("document.body?.innerText ?? ''") }
-	p.until("the first start is shown", func() bool { return strings.Contains(text(), "Which model") })
-	if err := p.kernel.Infra.FinishOnboarding(short(t)); err != nil {
-		t.Fatal(err)
-	}
-	d.run(`(location.reload(), "")`)
 	p.until("the page is there", func() bool { return strings.Contains(text(), "What should be done?") })
 	key := func(code, key string) {
 		d.run(fmt.Sprintf(`(window.dispatchEvent(new KeyboardEvent("keydown", {code: %q, key: %q, ctrlKey: true, bubbles: true})), "")`, code, key))
