@@ -451,16 +451,10 @@ func (e *engine) open(ctx context.Context, provider, model string) (*chosen, err
 		m = known[i]
 	}
 	e.catalogue().Fill(n.Endpoint, &m)
-	out.chatOnly, out.price = m.ChatOnly(), m.Price
 	if t, ok := e.test(ctx, provider, model); ok {
-		out.chatOnly = out.chatOnly || t.ChatOnly
-		if t.Images != nil {
-			m.Images = t.Images
-		}
-		if t.ContextLength > 0 {
-			m.ContextLength = t.ContextLength
-		}
+		t.Apply(&m)
 	}
+	out.chatOnly, out.price = m.ChatOnly(), m.Price
 	if m.ContextLength == 0 && !n.Local && !out.demo {
 		out.entry = &n
 	}

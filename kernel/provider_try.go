@@ -210,22 +210,13 @@ func (k *Kernel) saveProvider(ctx context.Context, in ProviderInput, report *Tes
 	if err != nil {
 		return Provider{}, err
 	}
-	var found []byte
-	if report != nil {
-		if found, err = json.Marshal(report); err != nil {
-			return Provider{}, err
-		}
-	}
 	err = k.store.Write(ctx, func(tx *store.Tx) error {
 		if err := k.store.Put(tx, "providers", string(raw)); err != nil {
 			return err
 		}
 		switch {
 		case report != nil:
-			if err := k.store.Put(tx, testKey(s.ID, report.Model), string(found)); err != nil {
-				return err
-			}
-			return k.store.Put(tx, "test:"+s.ID, string(found))
+			return k.putTest(tx, s.ID, *report)
 		case !same:
 			return k.store.Put(tx, "test:"+s.ID, "")
 		}
@@ -235,6 +226,18 @@ func (k *Kernel) saveProvider(ctx context.Context, in ProviderInput, report *Tes
 		return Provider{}, err
 	}
 	return k.announceProvider(ctx, s.ID)
+}
+
+// putTest keeps what a test found, of the provider and of its model.
+func (k *Kernel) putTest(tx *store.Tx, provider string, report TestReport) error {
+	raw, err := json.Marshal(report)
+	if err != nil {
+		return err
+	}
+	if err := k.store.Put(tx, testKey(provider, report.Model), string(raw)); err != nil {
+		return err
+	}
+	return k.store.Put(tx, "test:"+provider, string(raw))
 }
 
 // listed notes what a provider said that it offers, so that it is not asked again

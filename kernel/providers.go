@@ -141,22 +141,13 @@ func (k *Kernel) modelViews(ctx context.Context, n entry, list []llm.Model) []Mo
 	out := make([]Model, 0, len(list))
 	for _, m := range list {
 		k.engine.catalogue().Fill(n.Endpoint, &m)
+		if t, ok := k.engine.test(ctx, n.ID, m.ID); ok {
+			t.Apply(&m)
+		}
 		v := Model{
 			ID: m.ID, Provider: n.ID, ProviderName: cmp.Or(n.Name, n.ID), ContextLength: m.ContextLength, Tools: m.Tools, Images: m.Images, Reasoning: m.Reasoning,
 			ChatOnly: m.ChatOnly(), Price: m.Price, Free: n.Local || (m.Price != nil && m.Price.Free()), Demo: n.demo,
 			Favourite: slices.Contains(favourites, n.ID+"/"+m.ID), Default: cfg.Provider == n.ID && cfg.Model == m.ID,
-		}
-		if t, ok := k.engine.test(ctx, n.ID, m.ID); ok {
-			v.ChatOnly = v.ChatOnly || t.ChatOnly
-			if t.Tools != nil {
-				v.Tools = t.Tools
-			}
-			if t.Images != nil {
-				v.Images = t.Images
-			}
-			if t.ContextLength > 0 {
-				v.ContextLength = t.ContextLength
-			}
 		}
 		v.Window = windowOf(n.Endpoint, v.ContextLength)
 		out = append(out, v)
@@ -335,16 +326,7 @@ func (a *InfraAPI) TestProvider(ctx context.Context, provider, model string) (Te
 			model = first.model
 		}
 		report := llm.Test(ctx, c.Client, model, nil)
-		raw, err := json.Marshal(report)
-		if err != nil {
-			return report, err
-		}
-		err = a.k.store.Write(ctx, func(tx *store.Tx) error {
-			if err := a.k.store.Put(tx, "test:"+provider, string(raw)); err != nil {
-				return err
-			}
-			return a.k.store.Put(tx, testKey(provider, model), string(raw))
-		})
+		err = a.k.store.Write(ctx, func(tx *store.Tx) error { return a.k.putTest(tx, provider, report) })
 		if err == nil {
 			_, err = a.k.announceProvider(ctx, provider)
 		}

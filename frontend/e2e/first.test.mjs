@@ -28,8 +28,16 @@ function model(seen) {
 		if (text.includes('Reply with the single word')) seen.tests++;
 		const chunk = (v) => response.write(`data: ${JSON.stringify(v)}\n\n`);
 		response.writeHead(200, { 'content-type': 'text/event-stream' });
-		chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: 'ready' } }] });
-		chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
+		const tool = seen.able && asked.tools?.some((t) => t.function.name === 'report_number');
+		const call = {
+			index: 0,
+			id: 'c',
+			type: 'function',
+			function: { name: 'report_number', arguments: '{"number":7}' },
+		};
+		const delta = tool ? { role: 'assistant', tool_calls: [call] } : { role: 'assistant', content: 'ready' };
+		chunk({ choices: [{ index: 0, delta }] });
+		chunk({ choices: [{ index: 0, delta: {}, finish_reason: tool ? 'tool_calls' : 'stop' }] });
 		chunk({ choices: [], usage: { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 } });
 		response.end('data: [DONE]\n\n');
 	};
@@ -193,6 +201,33 @@ describe('the first ten minutes', { skip }, () => {
 		await again();
 		await message().waitFor();
 		assert.equal(seen.tests, 1, 'it was tested again');
+	});
+
+	it('say of a model that it only talks, in composer and conversation, and test it again', async () => {
+		let seen;
+		await fresh(async (m) => {
+			const server = await up();
+			seen = server.seen;
+			Object.assign(m.env, { OXIOS_BASE_URL: server.url, OXIOS_MODEL: 'small', OXIOS_API_KEY: KEY });
+		});
+		const chip = (name) => page.getByRole('button', { name, exact: true });
+		await chip('Model: small · chat only').waitFor();
+		await message().fill('Are you there?');
+		await message().press('Enter');
+		const foot = page.locator('.turn .foot');
+		await foot.getByText('chat only').waitFor();
+		await foot.getByRole('button', { name: 'Test again' }).click();
+		await page.getByText('small used no tool this time either.').waitFor();
+		assert.equal(await foot.getByText('chat only').count(), 1);
+
+		seen.able = true;
+		await chip('Model: small · chat only').click();
+		await page.getByText('small used no tool when it was tested.').waitFor();
+		await page.locator('.pop').getByRole('button', { name: 'Test again' }).click();
+		await page.getByText('small used a tool. It can work with files and commands now.').waitFor();
+		await page.keyboard.press('Escape');
+		await chip('Model: small').waitFor();
+		await foot.getByText('chat only').waitFor({ state: 'detached' });
 	});
 
 	it('say what is wrong where the environment names something that does not answer', async () => {

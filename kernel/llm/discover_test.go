@@ -213,14 +213,18 @@ func TestOllamaHostIsReadAsOllamaReadsIt(t *testing.T) {
 	}
 }
 
+func answered(text string) string {
+	raw, _ := json.Marshal(map[string]any{"choices": []any{map[string]any{"delta": map[string]any{"content": text}}}})
+	return events(string(raw), chunkStop, done)
+}
+
+func reported() string {
+	return events(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"report_number","arguments":"{\"number\":7}"}}]}}]}`,
+		`{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`, done)
+}
+
 func TestTestAsksRealQuestions(t *testing.T) {
 	t.Parallel()
-	answer := func(text string) string {
-		raw, _ := json.Marshal(map[string]any{"choices": []any{map[string]any{"delta": map[string]any{"content": text}}}})
-		return events(string(raw), chunkStop, done)
-	}
-	tool := events(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"report_number","arguments":"{\"number\":7}"}}]}}]}`,
-		`{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`, done)
 	serveModel := func(tools, images bool) *peer {
 		return serve(t, nil).with(func(p *peer) {
 			p.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -229,16 +233,16 @@ func TestTestAsksRealQuestions(t *testing.T) {
 				case r.URL.Path == "/v1/models":
 					_, _ = io.WriteString(w, `{"data":[{"id":"m","context_length":32768}]}`)
 				case strings.Contains(text, `"tools"`) && tools:
-					writeStream(w, tool)
+					writeStream(w, reported())
 				case strings.Contains(text, `"tools"`):
 					w.WriteHeader(400)
 					_, _ = io.WriteString(w, `{"error":"m does not support tools"}`)
 				case strings.Contains(text, "image_url") && images:
-					writeStream(w, answer("Red."))
+					writeStream(w, answered("Red."))
 				case strings.Contains(text, "image_url"):
-					writeStream(w, answer("I see nothing."))
+					writeStream(w, answered("I see nothing."))
 				default:
-					writeStream(w, answer("ready"))
+					writeStream(w, answered("ready"))
 				}
 			})
 		})
@@ -260,6 +264,40 @@ func TestTestAsksRealQuestions(t *testing.T) {
 	report := Test(t.Context(), client(t, at(serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }))), "m", nil)
 	if report.Answers || report.Error == nil || report.Error.Code != sys.CodeAuth || report.Tools != nil || report.ChatOnly {
 		t.Errorf("wrong key: got %+v", report)
+	}
+}
+
+func TestModelThatUsesAToolOnlyAtTheSecondTryIsNotTakenForChatOnly(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	peer := serve(t, nil).with(func(p *peer) {
+		p.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			if strings.Contains(string(body), `"tools"`) {
+				if asked++; asked == 2 {
+					writeStream(w, reported())
+					return
+				}
+			}
+			writeStream(w, answered("I would report 7."))
+		})
+	})
+	report := Test(t.Context(), client(t, at(peer)), "m", nil)
+	if !is(report.Tools, true) || report.ChatOnly || asked != 2 {
+		t.Errorf("asked %d times: got %+v", asked, report)
+	}
+}
+
+func TestTestedModelIsKnownByItsTestNotByAList(t *testing.T) {
+	t.Parallel()
+	listed := Model{ID: "m", Tools: flag(false), ContextLength: 8192}
+	TestReport{Tools: flag(true), Images: flag(false)}.Apply(&listed)
+	if listed.ChatOnly() || !is(listed.Images, false) || listed.ContextLength != 8192 {
+		t.Errorf("got %+v", listed)
+	}
+	TestReport{}.Apply(&listed)
+	if !is(listed.Tools, true) {
+		t.Errorf("a test that found nothing out: got %+v", listed)
 	}
 }
 

@@ -81,7 +81,13 @@ func Test(ctx context.Context, p Provider, model string, emit func(TestStep)) Te
 		report.Error = sys.AsError(err)
 		return report
 	}
-	report.Tools = run(StepTools, func() *bool { return probeTools(ctx, p, model) })
+	report.Tools = run(StepTools, func() *bool {
+		ok := probeTools(ctx, p, model)
+		if ok != nil && !*ok { // a model that thinks decides otherwise now and then
+			ok = probeTools(ctx, p, model)
+		}
+		return ok
+	})
 	report.Images = run(StepImage, func() *bool { return probeImage(ctx, p, model) })
 	run(StepContext, func() *bool {
 		if report.ContextLength = contextLength(ctx, p, model); report.ContextLength > 0 {
@@ -94,6 +100,20 @@ func Test(ctx context.Context, p Provider, model string, emit func(TestStep)) Te
 		report.Error = sys.AsError(ctx.Err())
 	}
 	return report
+}
+
+// Apply fills in what the test found out about its model: a trial is better
+// proof than a list.
+func (r TestReport) Apply(m *Model) {
+	if r.Tools != nil {
+		m.Tools = r.Tools
+	}
+	if r.Images != nil {
+		m.Images = r.Images
+	}
+	if r.ContextLength > 0 {
+		m.ContextLength = r.ContextLength
+	}
 }
 
 func probeTools(ctx context.Context, p Provider, model string) *bool {

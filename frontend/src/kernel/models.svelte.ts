@@ -67,6 +67,13 @@ export class Models {
 		return this.providers.find((p) => p.id === provider);
 	}
 
+	/** retry tests one model again and reports whether it can use tools; undefined is a test that told nothing of it. */
+	async retry(provider: string, model: string): Promise<boolean | undefined> {
+		const test = (await this.test(provider, model))?.test;
+		if (test?.model !== model || test.error) return undefined;
+		return test.tools ?? undefined;
+	}
+
 	async favourite(m: Model, on: boolean): Promise<void> {
 		await this.#kernel.infra.setFavourite(m.provider, m.id, on);
 		this.list = this.list.map((o) => (o.id === m.id && o.provider === m.provider ? { ...o, favourite: on } : o));

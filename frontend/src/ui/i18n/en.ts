@@ -178,6 +178,12 @@ export const en = {
 		noModels: 'No model is known yet.',
 		noModelFound: (words: string) => `No model is called “${words}”.`,
 		chatOnly: 'chat only',
+		chatOnlyWhy: (model: string) =>
+			`${model} used no tool when it was tested. It can talk, but not read files, run commands or change anything.`,
+		testToolsWhy: 'Asks the model again to use a tool. This costs a few hundred tokens.',
+		toolsNow: (model: string) => `${model} used a tool. It can work with files and commands now.`,
+		noToolsAgain: (model: string) => `${model} used no tool this time either.`,
+		untestedAgain: (model: string) => `${model} could not be tested. Try again later.`,
 		free: 'free',
 		unknownPrice: 'price unknown',
 		perMillion: (input: string, output: string) => `${input} / ${output}`,

@@ -172,6 +172,12 @@ export const ko: Dictionary = {
 		noModels: '아직 아는 모델이 없습니다.',
 		noModelFound: (words) => `‘${words}’ 모델이 없습니다.`,
 		chatOnly: '대화 전용',
+		chatOnlyWhy: () =>
+			'시험해 보니 도구를 쓰지 않는 모델입니다. 대화는 되지만 파일을 읽거나 고치거나 명령을 실행하지는 못합니다.',
+		testToolsWhy: '도구를 쓰는지 모델에 다시 물어봅니다. 토큰이 몇백 개 듭니다.',
+		toolsNow: (model) => `${model}: 도구를 썼습니다. 이제 파일과 명령을 다룰 수 있습니다.`,
+		noToolsAgain: (model) => `${model}: 이번에도 도구를 쓰지 않았습니다.`,
+		untestedAgain: (model) => `${model}: 시험하지 못했습니다. 나중에 다시 해 보세요.`,
 		free: '무료',
 		unknownPrice: '가격 모름',
 		perMillion: (input, output) => `${input} / ${output}`,
