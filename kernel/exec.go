@@ -79,7 +79,9 @@ func (a *ExecAPI) Shell(ctx context.Context, in ShellArgs) (ExecResult, error) {
 }
 
 // Structured runs one program with its arguments as they are: nothing in them
-// is expanded.
+// is expanded. A shell, a program that starts another one and an interpreter
+// that is given its program as an argument are refused: what the words of the
+// call say is all that runs.
 func (a *ExecAPI) Structured(ctx context.Context, in StructuredArgs) (ExecResult, error) {
 	c := &command{
 		caller: a.caller, stood: &basis{}, structured: true, argv: append([]string{in.Binary}, in.Args...), timeoutS: in.TimeoutS, background: in.Background, wantsNet: in.Network, claim: in.Reason,
@@ -89,6 +91,10 @@ func (a *ExecAPI) Structured(ctx context.Context, in StructuredArgs) (ExecResult
 	if in.Binary == "" || strings.ContainsAny(in.Binary, " \t\r\n;|&$`<>(){}[]*?'\"!#\x00") {
 		c.fail(sys.Errorf(sys.CodeInvalid, "binary is %q, but must be the name or the path of one program. Nothing was run.", cutText(in.Binary, 100)).
 			WithHint("Put its arguments into args, or use command for a line of the shell."))
+	}
+	if security.StartsAnother(c.argv) {
+		c.fail(sys.Errorf(sys.CodeInvalid, "%s runs other commands or code from its arguments, which binary does not take. Nothing was run.", cutText(in.Binary, 100)).
+			WithHint("Give the program itself, or use command for a line of the shell."))
 	}
 	c.judge(c.ofTheFolder(security.ClassifyArgv(c.argv, c.options("")), "bash"))
 	return guard(ctx, a.caller, c.action("exec.structured"), c.run)

@@ -31,6 +31,8 @@ func koreanFiles() [][2]string {
 		{"The command is empty. Nothing was run.", "명령이 비어 있습니다. 아무것도 실행하지 않았습니다."},
 		{"Put its arguments into args, or use command for a line of the shell.", "인자는 args에 넣거나, 셸의 한 줄이라면 command를 쓰세요."},
 		{"binary is %q, but must be the name or the path of one program. Nothing was run.", "binary가 %q인데, 프로그램 하나의 이름이나 경로여야 합니다. 아무것도 실행하지 않았습니다."},
+		{"%s runs other commands or code from its arguments, which binary does not take. Nothing was run.", "%s: 인자로 받은 명령이나 코드를 실행하는 프로그램이라 binary로는 실행할 수 없습니다. 아무것도 실행하지 않았습니다."},
+		{"Give the program itself, or use command for a line of the shell.", "실행할 프로그램을 바로 적거나, 셸의 한 줄이라면 command를 쓰세요."},
 		{"timeout_s is %d, but must be from 1 to 86400 seconds. Nothing was run.", "timeout_s가 %d인데, 1~86400초여야 합니다. 아무것도 실행하지 않았습니다."},
 		{"Use a folder inside %s.", "%s 안의 폴더를 쓰세요."},
 		{"cwd %s lies outside the folder of this run. Nothing was run.", "cwd %s은(는) 이 실행의 폴더 밖에 있습니다. 아무것도 실행하지 않았습니다."},

@@ -43,7 +43,7 @@ func execAbout(at kernel.Workplace) string {
 	case at.Isolation >= sys.IsolationLimits:
 		held = "Commands are not contained on this machine, so that each one waits for the person's approval unless it only reads."
 	}
-	return "Runs a command in " + at.Folder + ": a line for bash (command), or one program without a shell (binary and args). " + held +
+	return "Runs a command in " + at.Folder + ": a line for bash (command), or one program without a shell (binary and args; no shell, no env or timeout, no interpreter with -c). " + held +
 		" There is no terminal and the input is empty, so nothing can be answered or typed: use options such as -y or --no-edit. " +
 		"sudo, forced deletes of folders and other things that cannot be taken back are refused for everybody. " +
 		"A command that starts in the background gets an id; list, log and kill work on those."

@@ -304,7 +304,7 @@ func TestExecRunsListsReadsAndEndsCommands(t *testing.T) {
 	if r := call(t, set, "exec", `{"command": "true"}`); r.Text != "(no output)" {
 		t.Errorf("got %+v", r)
 	}
-	if r := call(t, set, "exec", `{"binary": "sh", "args": ["-c", "echo bad; exit 3"]}`); r.Text != "bad\n(exit code 3)" {
+	if r := call(t, set, "exec", `{"command": "echo bad; exit 3"}`); r.Text != "bad\n(exit code 3)" {
 		t.Errorf("got %+v", r)
 	}
 	if r := call(t, set, "exec", `{"command": "seq 1 40000"}`); !strings.Contains(r.Text, "action log, id o1, offset 0") {
