@@ -26,8 +26,8 @@ func TestPermissionsAreShownAndChanged(t *testing.T) {
 	contains(t, "twice", d.must(exitFailed, "permissions", "allow", "~/taxes").err, "not among the denied paths")
 
 	contains(t, "set", d.must(0, "permissions", "roles", "set", "reviewer", "--profile", "standard", "--tools", "read,grep", "--network=false", "--max-seconds", "30").out,
-		"reviewer: profile standard; only the tools read, grep; no network; commands up to 30 s")
-	contains(t, "change", d.must(0, "permissions", "roles", "set", "reviewer", "--tools", "all").out, "reviewer: profile standard; no network; commands up to 30 s")
+		"reviewer: profile standard; only the tools read, grep; no network; works up to 30 s")
+	contains(t, "change", d.must(0, "permissions", "roles", "set", "reviewer", "--tools", "all").out, "reviewer: profile standard; no network; works up to 30 s")
 	r := decode[kernel.RoleView](t, d.must(0, "permissions", "roles", "show", "reviewer", "--json").out)
 	if r.Profile != "standard" || r.AllowedTools != nil || r.NetworkAccess || !r.CanFork || !strings.Contains(r.Rights, "memory:R") {
 		t.Errorf("got %+v", r)

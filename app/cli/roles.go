@@ -188,7 +188,7 @@ func (c *console) roleLimits(r kernel.RoleView) string {
 		parts = append(parts, c.t("starts no agents", "에이전트를 시작하지 않음"))
 	}
 	if r.MaxExecutionTimeSecs > 0 {
-		parts = append(parts, fmt.Sprintf(c.t("commands up to %d s", "명령 최대 %d초"), r.MaxExecutionTimeSecs))
+		parts = append(parts, fmt.Sprintf(c.t("works up to %d s", "작업 최대 %d초"), r.MaxExecutionTimeSecs))
 	}
 	if r.MaxMemoryMB > 0 {
 		parts = append(parts, fmt.Sprintf(c.t("commands up to %d MB", "명령 최대 %d MB"), r.MaxMemoryMB))

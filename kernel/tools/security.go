@@ -144,7 +144,7 @@ func roleText(r kernel.RoleView) string {
 		parts = append(parts, "no forks")
 	}
 	if r.MaxExecutionTimeSecs > 0 {
-		parts = append(parts, fmt.Sprintf("commands up to %d s", r.MaxExecutionTimeSecs))
+		parts = append(parts, fmt.Sprintf("works up to %d s", r.MaxExecutionTimeSecs))
 	}
 	if r.MaxMemoryMB > 0 {
 		parts = append(parts, fmt.Sprintf("commands up to %d MB", r.MaxMemoryMB))

@@ -13,7 +13,7 @@ const AGAIN = 3_000;
  */
 export class Onboarding {
 	step = $state<1 | 2>(1);
-	/** quiet is the model that the environment names, while it is tested before anything is asked. */
+	/** quiet is the model that the environment names, while it is tested before anything is asked; host is "" until it is known. */
 	quiet = $state.raw<{ model: string; host: string }>();
 	looking = $state(false);
 	looked = $state(false);
@@ -62,9 +62,14 @@ export class Onboarding {
 	 * there is nothing to ask then.
 	 */
 	async fromEnvironment(): Promise<boolean> {
+		const model = this.#live.status?.model;
+		const known = model ? { model, host: '' } : undefined; // so that nothing is asked which needs no answer
+		this.quiet = known;
 		await this.look(true);
+		if (this.quiet !== known) return false; // the person chose to choose
 		const named = this.found.find((f) => f.named);
 		if (!named) {
+			this.quiet = undefined;
 			await this.#tryHere();
 			return false;
 		}

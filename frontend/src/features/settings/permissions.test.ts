@@ -62,7 +62,7 @@ describe('what the person approved', () => {
 describe('the rules of agents', () => {
 	it('shows the level of isolation, the roles with what they take away, and the paths that are kept', async () => {
 		render(Permissions);
-		await screen.findByText('tools: read, grep, find, ls · no network · commands up to 60 s');
+		await screen.findByText('tools: read, grep, find, ls · no network · works up to 60 s');
 		expect(screen.getByText(/Level 3/)).toBeTruthy();
 		expect(screen.getByText('~/taxes')).toBeTruthy();
 		expect(screen.getByText('~/.ssh')).toBeTruthy();

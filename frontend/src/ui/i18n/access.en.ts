@@ -41,7 +41,7 @@ export const access = {
 			notPaths: (list: string) => `not in ${list}`,
 			network: 'no network',
 			fork: 'starts no agents',
-			seconds: (s: number) => `commands up to ${s} s`,
+			seconds: (s: number) => `works up to ${s} s`,
 			memory: (mb: number) => `commands up to ${mb} MB`,
 			none: 'none',
 		},

@@ -43,7 +43,7 @@ export const access: typeof en = {
 			notPaths: (list) => `${list} 제외`,
 			network: '네트워크 없음',
 			fork: '에이전트를 시작하지 않음',
-			seconds: (s) => `명령 최대 ${s}초`,
+			seconds: (s) => `작업 최대 ${s}초`,
 			memory: (mb) => `명령 최대 ${mb} MB`,
 			none: '없음',
 		},
