@@ -253,6 +253,12 @@ func (c *command) run(ctx context.Context) (ExecResult, error) {
 	if err != nil {
 		return ExecResult{}, err
 	}
+	atWork := false
+	defer func() {
+		if !atWork { // in the background
+			planting.drop()
+		}
+	}()
 	if approved(ctx) {
 		if err := c.makeNew(&spec); err != nil {
 			c.tidy()
@@ -288,7 +294,7 @@ func (c *command) run(ctx context.Context) (ExecResult, error) {
 			c.tidy()
 			return ExecResult{}, err
 		}
-		c.meta["isolation"] = int(spec.Level)
+		c.meta["isolation"], atWork = int(spec.Level), true
 		return ExecResult{JobID: k.commands().add(ctx, c, job, watched, planting), Isolation: spec.Level, Note: watched.why()}, nil
 	}
 	res, err := c.contained(ctx, spec)
@@ -425,7 +431,7 @@ func (c *command) note(res sandbox.Result, spec sandbox.Spec) string {
 	case res.Level.Contained() && c.writesAlone() && renameFailure().Match(res.Output):
 		return "Outside the folder only the very file that was approved is open: it can be written, but not replaced by another one, nor can anything be made beside it. It is there already, empty if it is new. Write into it, or make it in the folder and ask for one cp of it."
 	case c.keptFailure(res, spec) != "":
-		return "Git runs this or does as it says, so that commands can only read it: " + c.caller.k.masked(c.keptFailure(res, spec)) + ". Change it with the write or edit tool."
+		return "Other programs run this or do as it says, so that commands can only read it: " + c.caller.k.masked(c.keptFailure(res, spec)) + ". Change it with the write or edit tool, or name the very file in the command; the person is asked then."
 	case len(spec.Unread) > 0 && deniedFailure().Match(res.Output):
 		return "A command that only looks cannot read files that may hold passwords or keys, unless the person approves the very file. Here these are: " + c.unreadNames(spec) + ". Name the one that it needs in the command; the person is asked then."
 	case res.Level >= sys.IsolationFull && guardedFailure().Match(res.Output):

@@ -15,15 +15,21 @@ import (
 	"oxios/kernel/sys"
 )
 
-// kindSecret is what may hold passwords or keys.
-const kindSecret sandbox.Kind = 1
+// What of a folder commands are kept from.
+const (
+	kindSecret sandbox.Kind = 1 << iota // it may hold passwords or keys
+	kindRuns                            // other programs run it, or do as it says
+)
 
 // kindOf says what a path in the folder of a command is.
-func kindOf(root, rel string, folder bool) sandbox.Kind {
+func kindOf(root, rel string, folder bool) (kind sandbox.Kind) {
 	if !folder && security.SecretName(filepath.Join(root, filepath.FromSlash(rel)), homeFolder()) {
-		return kindSecret
+		kind |= kindSecret
 	}
-	return 0
+	if security.RunsLater(rel) {
+		kind |= kindRuns
+	}
+	return kind
 }
 
 // outOfView takes from a command that only looks the files of its folder that may

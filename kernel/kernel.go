@@ -111,6 +111,7 @@ type Kernel struct {
 	reached    reached // limits that runs wait for
 	cmds       *commands
 	undos      *undos
+	seen       seenFiles
 	tries      *tries
 	holds      holds
 	discards   *discards

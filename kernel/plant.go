@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ const (
 	roleLead                     // ".git", where it is no folder: it leads git to a repository
 	roleCommon                   // it leads git from one repository to another
 	roleTodo                     // git goes on with it
+	roleRuns                     // other programs run it, or do as it says
 )
 
 // guarded is how what a command may not change unasked was at one moment.
@@ -50,6 +52,7 @@ type guards struct {
 	trees  []string // folders with files of a repository beside it
 	hidden []string // Oxios' own
 	parsed map[string]bool
+	ignore *ignoredFolders
 }
 
 // guardedIn looks at a folder. With states, what is in the files is kept for undo.
@@ -64,10 +67,13 @@ func (k *Kernel) guardedIn(ctx context.Context, folder string, states bool) (*gu
 		return nil, err
 	}
 	defer g.root.Close()
+	g.ignore = newIgnoredFolders(g.root)
+	defer g.ignore.close()
 	for _, p := range seen.Shut {
 		g.out.shut[p] = true
 	}
 	g.repositories(seen)
+	g.runs(seen)
 	for p, f := range g.out.files {
 		if f.state, err = g.stateOf(p, states); err != nil {
 			return nil, err
@@ -122,7 +128,7 @@ func (g *guards) inside(p string) bool {
 }
 
 func (g *guards) file(p string, r role) {
-	if _, known := g.out.files[p]; !known && g.inside(p) && !isFolder(p) {
+	if old, known := g.out.files[p]; (!known || old.role == roleHook && r == roleRuns) && g.inside(p) && !isFolder(p) {
 		g.out.files[p] = guardedFile{role: r}
 	}
 }
@@ -297,6 +303,67 @@ func (k *Kernel) settingsName(folder, file string) bool {
 	}
 	g.repositories(seen)
 	return g.out.named[file] != 0 || g.out.hookDirs[filepath.Dir(file)]
+}
+
+// runs finds the files that other programs run. What git ignores as a whole
+// folder is made by tools, and stays theirs.
+func (g *guards) runs(seen *sandbox.Survey) {
+	for _, f := range seen.Found {
+		if f.Kind&kindRuns == 0 || g.ignore.ignored(path.Dir(runsFrom(f.Path))) {
+			continue
+		}
+		p := filepath.Join(g.out.folder, filepath.FromSlash(f.Path))
+		if !f.Folder {
+			g.file(p, roleRuns)
+		}
+		g.keep(p)
+	}
+}
+
+// runsFrom is the outermost part of a path that other programs run.
+func runsFrom(rel string) string {
+	for i := range rel {
+		if rel[i] == '/' && security.RunsLater(rel[:i]) {
+			return rel[:i]
+		}
+	}
+	return rel
+}
+
+// ignoredFolders tells which folders git ignores.
+type ignoredFolders struct {
+	root  *security.Root
+	known map[string]bool
+	trees map[string]*ignoring
+}
+
+func newIgnoredFolders(root *security.Root) *ignoredFolders {
+	return &ignoredFolders{root: root, known: map[string]bool{".": false}, trees: map[string]*ignoring{}}
+}
+
+func (i *ignoredFolders) close() {
+	for _, t := range i.trees {
+		t.close(i.root)
+	}
+}
+
+func (i *ignoredFolders) ignored(rel string) bool {
+	is, ok := i.known[rel]
+	if ok {
+		return is
+	}
+	up := path.Dir(rel)
+	if is = i.ignored(up); !is {
+		t := i.trees[up]
+		if t == nil {
+			t = newIgnoring(i.root, up)
+			_, _ = t.ReadDir(up)
+			i.trees[up] = t
+		}
+		is = passedOver[path.Base(rel)] || t.ignores(rel, true)
+	}
+	i.known[rel] = is
+	return is
 }
 
 // isGuarded reports whether what a command made is to be looked at: at isolation 2

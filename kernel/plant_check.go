@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,12 +34,48 @@ type planting struct {
 	before *guarded
 	shut   []string // of what was there: what the command could only read
 	began  time.Time
+	gone   sync.Once // the command is not at work any more
 
 	checking sync.Mutex // one look at a time; putting aside takes other locks
 
 	mu   sync.Mutex // held for what follows alone, as the list of jobs waits for it
 	said []string   // what was put aside so far, in words
 	left []string   // what could not be
+}
+
+// seenFiles are contents that a person has seen at a path, or that were there
+// before a command came.
+type seenFiles struct {
+	mu    sync.Mutex
+	known map[string]bool
+	live  map[string]int // commands at work, by folder
+}
+
+func (s *seenFiles) add(path, content string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil {
+		s.known = map[string]bool{}
+	}
+	s.known[path+"\x00"+content] = true
+}
+
+func (s *seenFiles) has(path, content string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return content != "" && s.known[path+"\x00"+content]
+}
+
+// enter counts a command that begins in a folder, and reports whether it is alone:
+// what another one has made by then nobody has looked at.
+func (s *seenFiles) enter(folder string, by int) (alone bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.live == nil {
+		s.live = map[string]int{}
+	}
+	s.live[folder] += by
+	return s.live[folder] == 1
 }
 
 // beginPlanting takes note of how things are before a command begins, and closes
@@ -57,7 +94,7 @@ func (c *command) beginPlanting(ctx context.Context, spec *sandbox.Spec) (*plant
 		return nil, err
 	}
 	for _, at := range p.before.kept {
-		if len(spec.Kept) < sandbox.MostKept && !c.askedAbout(ctx, func(w string) bool { return security.Within(w, at) }) {
+		if len(spec.Kept) < sandbox.MostKept && !c.movesFiles(at) && !c.askedOwn(ctx, at) && !c.askedAbout(ctx, func(w string) bool { return security.Within(w, at) }) {
 			spec.Kept = append(spec.Kept, at)
 		}
 	}
@@ -76,17 +113,50 @@ func (c *command) beginPlanting(ctx context.Context, spec *sandbox.Spec) (*plant
 		return nil, err
 	}
 	spec.Checked = true
+	if k.seen.enter(p.before.folder, 1) {
+		for at, f := range p.before.files {
+			k.seen.add(at, f.state.Content)
+		}
+	}
 	return p, nil
 }
+
+// treeMoves are git's commands that bring the files of another commit.
+var treeMoves = sys.Pattern(`\bgit\b[^;&|]*\s(checkout|switch|merge|pull|rebase|stash|reset|cherry-pick|revert|restore|clean|am|apply|worktree|mv|rm|read-tree|bisect|submodule|checkout-index)\b`)
+
+// movesFiles reports whether a command is one of git that brings files from a
+// repository. It may replace those that others run, and a person sees what came.
+func (c *command) movesFiles(at string) bool {
+	rel, err := filepath.Rel(realPath(c.caller.scope.folder), at)
+	if err != nil || !security.RunsLater(filepath.ToSlash(rel)) || !treeMoves().MatchString(c.line) {
+		return false
+	}
+	return !slices.ContainsFunc(c.verdict.Programs, func(p string) bool { return !slices.Contains(besideGit, p) })
+}
+
+// besideGit are the programs that may stand in a line with git: what they write is
+// written by the line itself, which is judged.
+var besideGit = []string{"git", "cd", "echo", "true", "test", "printf", "pwd", "head", "tail", "cat", "grep", "wc", "ls", "sort"}
 
 // askedAbout reports whether a person was asked about a command's changing a file,
 // which its line names.
 func (c *command) askedAbout(ctx context.Context, file func(string) bool) bool {
+	return c.isAsked(ctx) && slices.ContainsFunc(c.verdict.Writes, func(w string) bool { return file(realPath(w)) })
+}
+
+func (c *command) isAsked(ctx context.Context) bool {
 	grant, _ := ctx.Value(grantKey{}).(string)
-	if !approved(ctx) && grant == "" {
-		return false
-	}
-	return slices.ContainsFunc(c.verdict.Writes, func(w string) bool { return file(realPath(w)) })
+	return approved(ctx) || grant != ""
+}
+
+// askedOwn reports whether a person was asked about a file that other programs run:
+// the line names it or a folder of such files, or its tool keeps its list there.
+func (c *command) askedOwn(ctx context.Context, at string) bool {
+	folder := realPath(c.caller.scope.folder)
+	return c.isAsked(ctx) && c.verdict.KeepsList(filepath.Base(at)) || c.askedAbout(ctx, func(w string) bool {
+		rel, err := filepath.Rel(folder, w)
+		return err == nil && security.Within(at, w) && security.RunsLater(filepath.ToSlash(rel))
+	})
 }
 
 // planted finds what a command made or changed that others would run.
@@ -112,7 +182,8 @@ func (p *planting) found(ctx context.Context) ([]planted, error) {
 		if f.role == roleLead {
 			n.leads = gitLeadsTo(path)
 		}
-		if p.c.askedAbout(ctx, func(w string) bool { return w == path }) {
+		asked := p.c.askedAbout(ctx, func(w string) bool { return w == path })
+		if asked || f.role == roleRuns && (p.c.askedOwn(ctx, path) || k.seen.has(path, f.state.Content)) {
 			continue
 		}
 		if !k.undos.harmful(&n, p.before, after) {
@@ -212,15 +283,17 @@ func (u *undos) harmful(n *planted, before, after *guarded) bool {
 		}
 		to = realPath(to)
 		return to == dir || !known(to) || !security.Within(dir, filepath.Join(to, "worktrees"))
-	case roleHook:
+	case roleHook, roleRuns:
 	}
 	return true
 }
 
-// check looks at what the command made, and puts aside what git would run.
-func (p *planting) check(ctx context.Context) error {
+// check looks at what the command made, puts aside what others would run, and
+// returns the files about which a person can be asked. While it works in the
+// background only what git would run is looked at.
+func (p *planting) check(ctx context.Context, ended bool) (ask []planted, err error) {
 	if p == nil {
-		return nil
+		return nil, nil
 	}
 	p.checking.Lock()
 	defer p.checking.Unlock()
@@ -232,7 +305,7 @@ func (p *planting) check(ctx context.Context) error {
 	defer u.objects.Clearing.RUnlock()
 	list, err := p.found(ctx)
 	if err != nil || len(list) == 0 {
-		return err
+		return nil, err
 	}
 	list = slices.DeleteFunc(list, func(n planted) bool {
 		if !p.c.background {
@@ -240,7 +313,7 @@ func (p *planting) check(ctx context.Context) error {
 		}
 		// In the background it may have been the person: what a command could only
 		// read it has not changed.
-		return n.was.Kind != undo.Absent && slices.ContainsFunc(p.shut, func(at string) bool { return security.Within(n.path, at) })
+		return n.role == roleRuns && !ended || n.was.Kind != undo.Absent && slices.ContainsFunc(p.shut, func(at string) bool { return security.Within(n.path, at) })
 	})
 	return p.tell(ctx, list)
 }
@@ -258,19 +331,24 @@ func (p *planting) putAside(ctx context.Context, list []planted) error {
 	defer u.one.Unlock()
 	u.objects.Clearing.RLock()
 	defer u.objects.Clearing.RUnlock()
-	return p.tell(ctx, list)
+	_, err := p.tell(ctx, list)
+	return err
 }
 
-func (p *planting) tell(ctx context.Context, list []planted) error {
+func (p *planting) tell(ctx context.Context, list []planted) (ask []planted, err error) {
 	done, err := p.c.caller.k.undos.putAside(ctx, p, list)
 	for _, n := range list {
-		if slices.ContainsFunc(done, func(d planted) bool { return d.path == n.path }) {
-			p.say(&p.said, n)
-		} else {
+		switch {
+		case !slices.ContainsFunc(done, func(d planted) bool { return d.path == n.path }):
 			p.say(&p.left, n)
+		case n.role == roleRuns:
+			ask = append(ask, n)
+			fallthrough
+		default:
+			p.say(&p.said, n)
 		}
 	}
-	return err
+	return ask, err
 }
 
 // say notes what was put aside, or could not be.
@@ -330,11 +408,12 @@ func (u *undos) putAside(ctx context.Context, p *planting, list []planted) (done
 		}
 		files = append(files, UndoFile{path: n.path, Status: UndoReady, now: n.is, becomes: n.becomes})
 	}
-	why, err := u.move(ctx, run, files, marks)
+	why, err := u.move(ctx, run, files, marks, false)
 	if err != nil {
 		return done, err
 	}
 	done = append(done, slices.DeleteFunc(list, func(n planted) bool { return why[n.path] != nil })...)
+	p.clearFolders(done)
 	return done, nil
 }
 
@@ -348,11 +427,59 @@ func (p *planting) remove(at string) bool {
 	return err == nil && root.FS().Remove(rel) == nil
 }
 
+// clearFolders removes the folders that a command made for files that others run
+// and that are empty now. To put the files back makes them anew.
+func (p *planting) clearFolders(list []planted) {
+	root, err := security.OpenRoot(p.before.folder)
+	if err != nil {
+		return
+	}
+	defer root.Close()
+	for _, n := range list {
+		if n.role != roleRuns || n.becomes.Kind != undo.Absent {
+			continue
+		}
+		rel, err := filepath.Rel(p.before.folder, n.path)
+		if err != nil {
+			continue
+		}
+		for dir := path.Dir(filepath.ToSlash(rel)); dir != "." && security.RunsLater(dir) && !slices.Contains(p.before.kept, filepath.Join(p.before.folder, filepath.FromSlash(dir))); dir = path.Dir(dir) {
+			if root.FS().Remove(dir) != nil { // it is not empty
+				break
+			}
+		}
+	}
+}
+
+// bringBack puts there again what a person decided to keep.
+func (u *undos) bringBack(ctx context.Context, p *planting, list []planted) error {
+	u.one.Lock()
+	defer u.one.Unlock()
+	u.objects.Clearing.RLock()
+	defer u.objects.Clearing.RUnlock()
+	run, err := u.k.run(ctx, p.c.caller.scope.runID)
+	if err != nil {
+		return err
+	}
+	run.Folder = p.before.folder
+	var files []UndoFile
+	for _, n := range list {
+		u.k.seen.add(n.path, n.is.Content)
+		files = append(files, UndoFile{path: n.path, Status: UndoReady, now: n.becomes, becomes: n.is})
+	}
+	why, err := u.move(ctx, run, files, nil, true)
+	if err == nil && len(why) > 0 {
+		err = sys.Errorf(sys.CodeConflict, "Not all of it could be put back, because of %s. The rest is there.", strings.Join(leftOf(why), ", ")).
+			WithHint("Look at these files; `oxios redo` brings back what is missing.")
+	}
+	return err
+}
+
 // move writes moves down, makes them and writes down what came of them. The caller
 // holds the lock of undos.
-func (u *undos) move(ctx context.Context, run Run, files []UndoFile, marks []store.FileMark) (map[string]error, error) {
+func (u *undos) move(ctx context.Context, run Run, files []UndoFile, marks []store.FileMark, redo bool) (map[string]error, error) {
 	err := u.keepPresent(only(run), files)
-	moves := movesOf(only(run), sys.NewID(), false, true, files)
+	moves := movesOf(only(run), sys.NewID(), redo, true, files)
 	if err == nil {
 		err = u.k.store.Write(ctx, func(tx *store.Tx) error {
 			if err := u.k.store.AddFileMarks(tx, marks); err != nil {

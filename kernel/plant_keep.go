@@ -93,7 +93,7 @@ func (u *undos) plantedBefore(ctx context.Context, c store.UndoCommand) {
 	by := &caller{k: u.k, scope: scope{runID: c.RunID, folder: c.Folder}}
 	p := &planting{c: &command{caller: by, background: true}, level: sys.IsolationFull, before: before, began: c.At}
 	if err == nil {
-		err = p.check(ctx)
+		_, err = p.check(ctx, false)
 	}
 	switch {
 	case err != nil:

@@ -211,7 +211,7 @@ func TestHooksThatSettingsNameAreGuardedWhereTheyLie(t *testing.T) {
 		if r.ExitCode == 0 || strings.Contains(string(raw), "evil") {
 			t.Errorf("%s: got exit %d and %q", file, r.ExitCode, raw)
 		}
-		if !strings.Contains(r.Note, strings.TrimSuffix(strings.TrimSuffix(file, "/pre-commit"), "/new")) || !strings.Contains(r.Note, "write or edit tool") {
+		if !strings.Contains(r.Note, strings.TrimSuffix(strings.TrimSuffix(file, "/pre-commit"), "/new")) || !strings.Contains(r.Note, "the person is asked then") {
 			t.Errorf("%s: got note %q", file, r.Note)
 		}
 	}
@@ -281,6 +281,160 @@ func TestWhatABackgroundCommandPlantsForGitIsPutAsideWhileItRuns(t *testing.T) {
 	})
 	if err := k.Person().Exec.KillJob(t.Context(), r.JobID); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// plants are files that other programs run.
+var plants = []string{
+	".envrc", ".vscode/tasks.json", ".vscode/settings.json", ".idea/workspace.xml", ".mcp.json", "package.json", "Makefile", "deep/a/b/c/d/Makefile", ".github/workflows/x.yml", "AGENTS.md",
+	"CLAUDE.md", ".cursorrules", ".npmrc", ".pre-commit-config.yaml", ".husky/pre-commit", ".devcontainer/devcontainer.json", ".claude/settings.json", ".cargo/config.toml",
+	"conftest.py", "setup.py", ".gdbinit", "Justfile", "docker-compose.yml", ".tool-versions", "flake.nix",
+}
+
+func TestFilesThatOtherProgramsRunAreReadOnlyForCommands(t *testing.T) {
+	t.Parallel()
+	k := walled(t)
+	h := k.Agent("autonomous")
+	for _, name := range plants {
+		write(t, filepath.Join(k.Folder, name), "good\n")
+	}
+	write(t, filepath.Join(k.Folder, "p.sh"), "for f in "+strings.Join(plants, " ")+"; do (echo evil >> $f) 2>/dev/null && echo open $f; (mv $f $f.x) 2>/dev/null && echo moved $f; (rm -f $f) 2>/dev/null && echo removed $f; done; cat Makefile >/dev/null && echo x > other && echo evil > Makefile\n")
+	r := ran(t, h, "bash p.sh")
+	if strings.Contains(r.Output, "open") || strings.Contains(r.Output, "moved") || strings.Contains(r.Output, "removed") || !exists(k.Folder, "other") {
+		t.Errorf("got %q", r.Output)
+	}
+	if !strings.Contains(r.Note, "Makefile") || !strings.Contains(r.Note, "name the very file in the command") {
+		t.Errorf("got note %q", r.Note)
+	}
+	// Who names it is asked, and then it is open.
+	r, err, ap := answered(t, k, h, true, shell(h, kernel.ShellArgs{Command: "echo evil >> Makefile"}))
+	raw, _ := os.ReadFile(filepath.Join(k.Folder, "Makefile"))
+	if err != nil || r.ExitCode != 0 || string(raw) != "good\nevil\n" {
+		t.Errorf("got %+v, %v, %q for %q", r, err, raw, ap.Request.Title)
+	}
+}
+
+func TestFilesThatOtherProgramsRunAndACommandMadeAreAskedAboutOnce(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string][]kerneltest.Option{"in the folder": nil, "on a copy": {kerneltest.With(func(o *kernel.Options) { o.MaxPaths = 5 })}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := walled(t, options...)
+			for _, yes := range []bool{false, true} {
+				h := k.Agent("autonomous")
+				write(t, filepath.Join(k.Folder, "p.sh"), "for f in "+strings.Join(plants, " ")+"; do mkdir -p $(dirname $f); echo run > $f; done; mkdir -p node_modules/x build; echo 1 > node_modules/x/package.json; echo 1 > build/Makefile; echo src > main.c\n")
+				write(t, filepath.Join(k.Folder, ".gitignore"), "build/\n.idea\n")
+				r, err, ap := answered(t, k, h, yes, shell(h, kernel.ShellArgs{Command: "bash p.sh"}))
+				if err != nil || r.ExitCode != 0 {
+					t.Fatalf("got %+v, %v", r, err)
+				}
+				for _, f := range plants {
+					if exists(k.Folder, f) != yes {
+						t.Errorf("answered %v: %s is there: %v", yes, f, !yes)
+					}
+					if !yes && f != "deep/a/b/c/d/Makefile" && !strings.Contains(ap.Request.Diff, f) {
+						t.Errorf("the card does not show %s", f)
+					}
+				}
+				if !exists(k.Folder, "node_modules/x/package.json") || !exists(k.Folder, "build/Makefile") || !exists(k.Folder, "main.c") {
+					t.Error("what tools make for themselves was taken away")
+				}
+				if strings.Contains(r.Note, "Put aside") == yes || !strings.Contains(ap.Request.Title, "Keep 25 files") || !strings.Contains(ap.Request.TitleKO, "25개") {
+					t.Errorf("answered %v: got note %q, title %q", yes, r.Note, ap.Request.Title)
+				}
+				ended(t, k, h)
+			}
+		})
+	}
+}
+
+func TestGitMayBringFilesThatOtherProgramsRunAndThePersonSeesThem(t *testing.T) {
+	t.Parallel()
+	k := walled(t)
+	h := k.Agent("autonomous")
+	outside(t, k.Folder, repository+" && echo one > Makefile && git add . && git commit -qm m && git checkout -q -b topic && echo two > Makefile && git commit -qam two && git checkout -q -")
+	r, err, ap := answered(t, k, h, true, shell(h, kernel.ShellArgs{Command: "git checkout -q topic"}))
+	raw, _ := os.ReadFile(filepath.Join(k.Folder, "Makefile"))
+	if err != nil || r.ExitCode != 0 || string(raw) != "two\n" || !strings.Contains(ap.Request.Diff, "-one\n+two") {
+		t.Errorf("got %+v, %v, %q, %s", r, err, raw, ap.Request.Diff)
+	}
+	// What was there, and what the person has seen, comes back unasked.
+	for _, line := range []string{"git checkout -q -", "git checkout topic 2>&1 | tail -1"} {
+		if r := ran(t, h, line); r.ExitCode != 0 || strings.Contains(r.Note, "Put aside") {
+			t.Errorf("%s: got %+v", line, r)
+		}
+	}
+}
+
+func TestToolsWriteDownWhatTheyWereAskedFor(t *testing.T) {
+	t.Parallel()
+	k := walled(t)
+	h := k.Agent("autonomous")
+	npm := filepath.Join(t.TempDir(), "npm")
+	write(t, npm, "#!/bin/sh\necho '{\"x\": 1}' > package.json\n")
+	if err := os.Chmod(npm, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(k.Folder, "package.json"), "{}\n")
+	write(t, filepath.Join(k.Folder, "p.sh"), "echo evil > package.json\n")
+	// The words alone open nothing: a tool has to be told.
+	for _, line := range []string{"bash p.sh # npm install left-pad", "echo npm install; bash p.sh", "npm --version; bash p.sh"} {
+		r, err, _ := answered(t, k, h, true, shell(h, kernel.ShellArgs{Command: line, Network: true}))
+		if raw, _ := os.ReadFile(filepath.Join(k.Folder, "package.json")); err != nil || string(raw) != "{}\n" || !strings.Contains(r.Output, "Read-only") {
+			t.Errorf("%s: got %+v, %v, %q", line, r, err, raw)
+		}
+	}
+	r, err, _ := answered(t, k, h, true, shell(h, kernel.ShellArgs{Command: npm + " install left-pad"}))
+	raw, _ := os.ReadFile(filepath.Join(k.Folder, "package.json"))
+	if err != nil || r.ExitCode != 0 || !strings.Contains(string(raw), "x") || strings.Contains(r.Note, "Put aside") {
+		t.Errorf("got %+v, %v, %q", r, err, raw)
+	}
+}
+
+// TestAtLevel2WhatACommandChangedIsPutBackAndAskedAbout has a command that names
+// this computer, as those work at level 2 with an approved network.
+func TestAtLevel2WhatACommandChangedIsPutBackAndAskedAbout(t *testing.T) {
+	t.Parallel()
+	k := walled(t)
+	for _, yes := range []bool{false, true} {
+		h := k.Agent("autonomous")
+		write(t, filepath.Join(k.Folder, "Makefile"), "good\n")
+		write(t, filepath.Join(k.Folder, "p.sh"), "echo evil > Makefile; mkdir -p .vscode; echo '{}' > .vscode/tasks.json; echo src > main.c\n")
+		done := make(chan kernel.ExecResult, 1)
+		go func() {
+			r, err := h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "bash p.sh localhost", Network: true})
+			if err != nil {
+				t.Error(err)
+			}
+			done <- r
+		}()
+		first := k.Approval(h.Principal().ID)
+		if _, err := k.Person().Security.Approve(t.Context(), first.ID, kernel.ApproveInput{Hash: first.Request.Hash}); err != nil {
+			t.Fatal(err)
+		}
+		second := k.Approval(h.Principal().ID)
+		if second.Request.Contained != sys.IsolationPartial || !strings.Contains(second.Request.Diff, "-good\n+evil") || !strings.Contains(second.Request.Diff, ".vscode/tasks.json") || strings.Contains(second.Request.Diff, "main.c") {
+			t.Errorf("got %+v", second.Request)
+		}
+		if got := read(t, filepath.Join(k.Folder, "Makefile")); got != "good\n" || exists(k.Folder, ".vscode") || !exists(k.Folder, "main.c") {
+			t.Errorf("while it waits: got %q", got)
+		}
+		want := "good\n"
+		var err error
+		if yes {
+			want = "evil\n"
+			_, err = k.Person().Security.Approve(t.Context(), second.ID, kernel.ApproveInput{Hash: second.Request.Hash})
+		} else {
+			_, err = k.Person().Security.Deny(t.Context(), second.ID, "no")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := <-done
+		if got := read(t, filepath.Join(k.Folder, "Makefile")); r.Isolation != sys.IsolationPartial || got != want || exists(k.Folder, ".vscode/tasks.json") != yes {
+			t.Errorf("answered %v: got %q, %+v", yes, got, r)
+		}
+		ended(t, k, h)
 	}
 }
 

@@ -90,6 +90,7 @@ func TestWhatIsReadWhileATaintedCommandIsAtWorkCarriesItsLabel(t *testing.T) {
 		t.Error("what it wrote is followed before it has ended")
 	}
 	write(t, at("go"), "")
+	approve(t, k, k.Approval(h.Principal().ID), "") // AGENTS.md stays
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
@@ -225,6 +226,37 @@ func TestWhatUndoPutsBackIsNotWhatThePersonTrusted(t *testing.T) {
 	}
 }
 
+// keeps runs a command of which the person keeps what is asked about.
+func keeps(t *testing.T, k *kerneltest.Kernel, h *kernel.Handle, line string) {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() {
+		r, err := h.Exec.Shell(context.WithoutCancel(t.Context()), kernel.ShellArgs{Command: line})
+		if err == nil && r.ExitCode != 0 {
+			t.Errorf("%s: got %+v", line, r)
+		}
+		done <- err
+	}()
+	k.Until("the command has ended", func() bool {
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Errorf("%s: %v", line, err)
+			}
+			return true
+		default:
+		}
+		list, err := k.Person().Security.Approvals(t.Context(), kernel.ApprovalQuery{State: "pending", RunID: h.Principal().ID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, ap := range list {
+			approve(t, k, ap, "")
+		}
+		return false
+	})
+}
+
 // Instructions are held however a run that has read from outside brings them about.
 func TestInstructionsAreHeldWhateverBroughtThem(t *testing.T) {
 	t.Parallel()
@@ -249,7 +281,7 @@ func TestInstructionsAreHeldWhateverBroughtThem(t *testing.T) {
 			write(t, filepath.Join(k.Folder, "sub", "x"), "x\n")
 			write(t, filepath.Join(k.Folder, "do.sh"), c.script+"\n")
 			gitFolder(t, k.Folder)
-			runs(t, tainting(t, k), "bash do.sh")
+			keeps(t, k, tainting(t, k), "bash do.sh") // whoever keeps a file follows nothing by that
 			if prompt, run := toldIn(t, k, filepath.Join(k.Folder, c.at)); strings.Contains(prompt, "Obey.") || run.Instructions == nil || !run.Instructions.Withheld {
 				t.Errorf("it is followed: %+v", run.Instructions)
 			}

@@ -98,6 +98,9 @@ func (u *undos) before(ctx context.Context, s scope, p place, root *security.Roo
 		return nil, notRecorded(err)
 	}
 	mark(p.rel, before, after)
+	if security.RunsLater(p.rel) { // whoever had to be asked was
+		u.k.seen.add(filepath.Join(p.root, filepath.FromSlash(p.rel)), after.Content)
+	}
 	if err := u.k.store.Write(ctx, func(tx *store.Tx) error { return u.k.store.AddFileMarks(tx, r.marks) }); err != nil {
 		return nil, notRecorded(err)
 	}

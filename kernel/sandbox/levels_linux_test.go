@@ -54,7 +54,7 @@ func TestTheDocumentsSayWhatEachLevelHolds(t *testing.T) {
 		{"files outside keep what is in them", canaries("write outside", "truncate a file that may be read", "open it for reading, emptied", "move a file out", "files outside unchanged")},
 		{"files outside keep mode, owner and times", canaries("change the mode of a file outside")},
 		{"hooks and settings of repositories", canaries("write to a hook", "make a hook", "change a repository's settings", "exchange a repository's settings", "move a repository away")},
-		{"files of the folder that are closed to it", keepsFiles},
+		{"files of the folder that are closed to it, those that run code among them", keepsFiles},
 		{"memory that programs share", canaries("read shared memory of others")},
 		{"disk", holdsDisk},
 		{"without the network: loopback and sockets of other programs", canaries("connect over TCP", "connect to a unix socket", "connect to an abstract unix socket", "connect to the ssh agent", "connect to the session's bus")},

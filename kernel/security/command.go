@@ -63,6 +63,7 @@ type Verdict struct {
 
 	Opens  []Opening `json:"-"`                // what it uses outside the folder
 	Writes []string  `json:"writes,omitempty"` // the files that it is known to change, as absolute paths
+	Lists  []string  `json:"-"`                // the names of files in which its tools write down what they were asked for
 
 	// What the reader of the line cannot see in it.
 	HasGlob      bool `json:"has_glob"`

@@ -2,6 +2,7 @@ package security
 
 import (
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -217,9 +218,17 @@ func (w *cmdWalker) touches(word cmdWord, why cmdReason) {
 	case !v.Inside:
 		w.headBeyond(why)
 		w.changes(TierAsk, EffectOutside, cmdUsesOutside)
+	case v.Write == TierAsk && !v.Sensitive && w.runsLater(v.Abs): // as for a file tool
+		w.changes(TierAsk, EffectOutside, cmdPersists)
 	default:
 		w.changes(TierAsk, EffectExecute, why)
 	}
+}
+
+// runsLater reports whether other programs run a file of the folder.
+func (w *cmdWalker) runsLater(abs string) bool {
+	rel, err := filepath.Rel(w.o.Dir, abs)
+	return err == nil && RunsLater(rel)
 }
 
 // changesFile notes a file that the command is known to change.

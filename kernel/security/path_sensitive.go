@@ -168,6 +168,14 @@ var (
 	}
 )
 
+// RunsLater reports whether other programs run what is in a path below a folder,
+// or do as it says: a makefile, the tasks of an editor, instructions for agents.
+// .git is not meant, nor is what packages bring along.
+func RunsLater(rel string) bool {
+	low := "/" + pathFold(rel)
+	return !hasPart(low, ".git") && !hasPart(low, "node_modules") && !hasPart(low, ".venv") && pathRunsLater(low) > TierFree
+}
+
 // pathRunsLater says what writing an absolute, folded path takes beyond the
 // right to write the folder.
 func pathRunsLater(p string) Tier {

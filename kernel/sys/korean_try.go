@@ -4,6 +4,12 @@ package sys
 func koreanTry() [][2]string {
 	return [][2]string{
 		{"A copy needs isolation level 3, which commands do not have here.", "사본에는 격리 3단계가 필요한데, 여기서는 명령이 그렇게 격리되지 않습니다."},
+		{"Keep %s, which other programs run?", "다른 프로그램이 실행하는 %s을(를) 남겨 둘까요?"},
+		{"Keep %d files that other programs run?", "다른 프로그램이 실행하는 파일 %d개를 남겨 둘까요?"},
+		{"The command has ended. It made or changed files that other programs run or follow. They are put aside until you decide.", "명령이 끝났습니다. 다른 프로그램이 실행하거나 따르는 파일을 만들거나 바꾸었습니다. 결정할 때까지 따로 보관합니다."},
+		{"yes, with the run", "예, 실행 전체와 함께"},
+		{"Not all of it could be put back, because of %s. The rest is there.", "%s 때문에 전부 되돌려 놓지는 못했습니다. 나머지는 제자리에 있습니다."},
+		{"Look at these files; `oxios redo` brings back what is missing.", "이 파일들을 확인하세요. 빠진 것은 `oxios redo`로 되돌릴 수 있습니다."},
 		{"Left out, because git would run it: %s.", "git이 실행할 수 있는 것이라 제외했습니다: %s."},
 		{"Run `oxios doctor`.", "`oxios doctor`를 실행하세요."},
 		{"%s does not lie in %s, of which there would be a copy.", "%s은(는) 사본을 만들 %s 안에 있지 않습니다."},
