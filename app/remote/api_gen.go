@@ -291,7 +291,9 @@ type ExecAPI interface {
 	// that asks for a person, they see the whole line.
 	Shell(ctx context.Context, in kernel.ShellArgs) (kernel.ExecResult, error)
 	// Structured runs one program with its arguments as they are: nothing in them
-	// is expanded.
+	// is expanded. A shell, a program that starts another one and an interpreter
+	// that is given its program as an argument are refused: what the words of the
+	// call say is all that runs.
 	Structured(ctx context.Context, in kernel.StructuredArgs) (kernel.ExecResult, error)
 	// Jobs lists the background commands: for an agent those of its conversation.
 	// Those that run are kept, and the last 64 that have ended.

@@ -4534,7 +4534,9 @@ export interface ExecAPI {
   shell(in_: ShellArgs): Promise<ExecResult>;
   /**
    * Structured runs one program with its arguments as they are: nothing in them
-   * is expanded.
+   * is expanded. A shell, a program that starts another one and an interpreter
+   * that is given its program as an argument are refused: what the words of the
+   * call say is all that runs.
    */
   structured(in_: StructuredArgs): Promise<ExecResult>;
   /**
