@@ -137,6 +137,7 @@ func (a *A2AAPI) Messages(ctx context.Context, q MailQuery) ([]AgentMessage, err
 func (a *A2AAPI) Send(ctx context.Context, m AgentSend) (AgentMessage, error) {
 	meta := map[string]any{"kind": m.Kind, "bytes": len(m.Text)}
 	return guard(ctx, a.caller, action{call: "a2a.send", resource: "agent:" + m.To, meta: meta}, func(ctx context.Context) (AgentMessage, error) {
+		m.Text, m.Summary = a.forOthers(m.Text), a.forOthers(m.Summary)
 		p, err := a.payload(m)
 		if err != nil {
 			return AgentMessage{}, err
@@ -157,7 +158,7 @@ func (a *A2AAPI) Reply(ctx context.Context, r AgentReply) (AgentMessage, error) 
 		if a.scope.runID == "" {
 			return AgentMessage{}, sys.Errorf(sys.CodeInvalid, "Only an agent replies. Nothing was sent.").WithHint("Send it a message.")
 		}
-		p := a2a.ResultSharing{TaskID: r.ID, Result: r.Text, Summary: r.Summary}
+		p := a2a.ResultSharing{TaskID: r.ID, Result: a.forOthers(r.Text), Summary: a.forOthers(r.Summary)}
 		if err := a2a.Check(p); err != nil {
 			return AgentMessage{}, err
 		}
@@ -170,7 +171,7 @@ func (a *A2AAPI) Reply(ctx context.Context, r AgentReply) (AgentMessage, error) 
 
 // tell says something to a run that the caller has forked.
 func (a *A2AAPI) tell(ctx context.Context, to Run, text string) (Submitted, error) {
-	p := a2a.StatusUpdate{Message: text}
+	p := a2a.StatusUpdate{Message: a.forOthers(text)}
 	if err := a2a.Check(p); err != nil {
 		return Submitted{}, err
 	}

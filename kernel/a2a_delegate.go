@@ -40,6 +40,7 @@ type Delegated struct {
 // outside its folder, has started the caller, or waits for it. The result is
 // what that agent replies, or says at its end.
 func (a *A2AAPI) Delegate(ctx context.Context, d Delegation) (Delegated, error) {
+	d.Task = a.forOthers(d.Task)
 	meta := map[string]any{"task": sys.Shorten(d.Task, 200), "capabilities": strings.Join(d.Capabilities, " ")}
 	act := action{call: "a2a.delegate", resource: "run:" + a.scope.runID, meta: meta, effect: security.EffectRead, subject: d}
 	act.card = handing(sys.Say("Hands a task to another agent: %s", sys.Shorten(d.Task, 200)), d.Task)

@@ -33,6 +33,7 @@ type AgentAsk struct {
 // before it read or answered, and, before anything is sent, when the other one
 // waits for the caller.
 func (a *A2AAPI) Ask(ctx context.Context, q AgentAsk) (AgentMessage, error) {
+	q.Text = a.forOthers(q.Text)
 	act := action{call: "a2a.ask", resource: "agent:" + q.To, meta: map[string]any{"bytes": len(q.Text)}}
 	told := ""
 	act.brought = a.wordsOf(func() []string { return []string{told} })

@@ -65,6 +65,9 @@ const maxLed = 5
 
 // fetch reads one page, or tells where it leads if that is to be asked for apart.
 func (a *BrowserAPI) fetch(ctx context.Context, f WebFetch, before []string) (WebPage, *web.Elsewhere, error) {
+	if err := a.noMarkSent(f.URL); err != nil {
+		return WebPage{}, nil, err
+	}
 	host := hostOf(f.URL)
 	title := sys.Say("Reads the page %s", sys.Shorten(f.URL, 300))
 	if len(before) > 0 {
@@ -101,7 +104,11 @@ func (a *BrowserAPI) fetch(ctx context.Context, f WebFetch, before []string) (We
 		if n := len(page.Redirects); n > 0 { // the first address is the agent's own; the server led to the others
 			texts = append(append(texts, page.Redirects[1:]...), page.URL)
 		}
-		return page, a.heard(ctx, strings.TrimSpace(f.URL), texts...)
+		err = a.heard(ctx, strings.TrimSpace(f.URL), texts...)
+		if a.who.Kind == sys.KindAgent {
+			page.Title, page.Markdown = a.k.masked(page.Title), a.k.masked(page.Markdown)
+		}
+		return page, err
 	})
 	if err != nil {
 		next = nil
@@ -112,6 +119,9 @@ func (a *BrowserAPI) fetch(ctx context.Context, f WebFetch, before []string) (We
 // Search asks the search service that the person chose. Nothing found is no
 // error.
 func (a *BrowserAPI) Search(ctx context.Context, s WebSearch) ([]WebResult, error) {
+	if err := a.noMarkSent(s.Query); err != nil {
+		return nil, err
+	}
 	kind := a.k.config.get().SearchService
 	act := a.reaching("browser.search", kind, kind, sys.Say("Searches the web for: %s", sys.Shorten(s.Query, 300)), s)
 	if a.who.Kind == sys.KindAgent {
@@ -133,6 +143,15 @@ func (a *BrowserAPI) Search(ctx context.Context, s WebSearch) ([]WebResult, erro
 		}
 		return found, a.heard(ctx, "", texts...)
 	})
+}
+
+// noMarkSent refuses what an agent would send with a mark in it, also as addresses
+// write one.
+func (a *BrowserAPI) noMarkSent(text string) error {
+	if plain, err := url.QueryUnescape(text); err == nil {
+		text += "\n" + plain
+	}
+	return a.noMark(text)
 }
 
 // reaching is a call that reads the web. Unlike a command with the network it

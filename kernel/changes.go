@@ -128,7 +128,7 @@ func (k *Kernel) joined(s scope, first, last store.Change) (Change, bool) {
 		return c, true
 	}
 	c.Added, c.Removed = countChanged(before, after)
-	c.Diff = k.masked(capDiff(unifiedDiff(c.Path, before, after), maxDiff))
+	c.Diff = k.masked(capDiff(markedDiff(c.Path, k.marked(last.Path, before), k.marked(last.Path, after)), maxDiff))
 	return c, true
 }
 

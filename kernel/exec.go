@@ -74,6 +74,9 @@ func (a *ExecAPI) Shell(ctx context.Context, in ShellArgs) (ExecResult, error) {
 	if strings.TrimSpace(in.Command) == "" {
 		c.fail(sys.Errorf(sys.CodeInvalid, "The command is empty. Nothing was run."))
 	}
+	if err := a.noMark(in.Command); err != nil {
+		c.fail(err)
+	}
 	c.judge(c.ofTheFolder(security.ClassifyCommand(in.Command, c.options(shell)), shell))
 	return guard(ctx, a.caller, c.action("exec.shell"), c.run)
 }
@@ -95,6 +98,9 @@ func (a *ExecAPI) Structured(ctx context.Context, in StructuredArgs) (ExecResult
 	if security.StartsAnother(c.argv) {
 		c.fail(sys.Errorf(sys.CodeInvalid, "%s runs other commands or code from its arguments, which binary does not take. Nothing was run.", cutText(in.Binary, 100)).
 			WithHint("Give the program itself, or use command for a line of the shell."))
+	}
+	if err := a.noMark(strings.Join(c.argv, "\n")); err != nil {
+		c.fail(err)
 	}
 	c.judge(c.ofTheFolder(security.ClassifyArgv(c.argv, c.options("")), "bash"))
 	return guard(ctx, a.caller, c.action("exec.structured"), c.run)

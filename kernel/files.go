@@ -33,7 +33,7 @@ type ReadArgs struct {
 }
 
 // FileText is a part of a text file, as UTF-8 with LF at the ends of lines and
-// with secrets masked.
+// with marks in the place of secrets, which write and edit put back.
 type FileText struct {
 	Path       string `json:"path"`
 	Text       string `json:"text"`
@@ -50,10 +50,11 @@ func (a *ExecAPI) Read(ctx context.Context, in ReadArgs) (FileText, error) {
 	p := a.place(in.Path)
 	act := a.fileAction("exec.read", p, useRead, struct{ Path string }{p.abs})
 	act.reads = a.readsFile(p)
-	return guard(ctx, a.caller, act, func(ctx context.Context) (FileText, error) { return a.k.readText(ctx, p, in) })
+	return guard(ctx, a.caller, act, func(ctx context.Context) (FileText, error) { return a.readText(ctx, p, in) })
 }
 
-func (k *Kernel) readText(ctx context.Context, p place, in ReadArgs) (FileText, error) {
+func (a *ExecAPI) readText(ctx context.Context, p place, in ReadArgs) (FileText, error) {
+	k := a.k
 	if in.Offset < 0 || in.Limit < 0 {
 		return FileText{}, sys.Errorf(sys.CodeInvalid, "offset and limit cannot be negative.").WithHint("Lines count from 1.")
 	}
@@ -76,13 +77,19 @@ func (k *Kernel) readText(ctx context.Context, p place, in ReadArgs) (FileText, 
 		return FileText{}, notText(p, info.Size(), err)
 	}
 	t := FileText{Path: p.shown, FirstLine: max(in.Offset, 1), Encoding: string(enc)}
-	if err := t.fill(ctx, enc.reader(f), orDefault(in.Limit, maxReadLines)); err != nil {
+	// The whole of it: a secret has its number from the beginning, and may begin before the first line that is shown.
+	raw, err := io.ReadAll(io.LimitReader(enc.reader(f), 4*maxFile))
+	if err != nil {
+		return FileText{}, fmt.Errorf("read %s: %w", p.shown, err)
+	}
+	marked := k.marked(p.abs, string(raw))
+	a.sawMarks(marked)
+	if err := t.fill(ctx, strings.NewReader(marked.Shown()), orDefault(in.Limit, maxReadLines)); err != nil {
 		return FileText{}, fmt.Errorf("read %s: %w", p.shown, err)
 	}
 	if t.Lines == 0 && t.FirstLine > 1 {
 		return FileText{}, sys.Errorf(sys.CodeInvalid, "%s has %s, so there is no line %d.", p.shown, sys.Words{EN: plural(t.TotalLines, "line"), KO: fmt.Sprintf("%d줄", t.TotalLines)}, t.FirstLine)
 	}
-	t.Text = k.masked(t.Text)
 	return t, nil
 }
 

@@ -49,6 +49,7 @@ func (a *AgentsAPI) Fork(ctx context.Context, f Fork) (Forked, error) {
 // fork is Fork; also runs in the transaction that makes the run, unless it is
 // nil.
 func (a *AgentsAPI) fork(ctx context.Context, f Fork, also func(*store.Tx, Run) error) (Forked, error) {
+	f.Goal = a.forOthers(f.Goal)
 	meta := map[string]any{"goal": sys.Shorten(f.Goal, 200), "profile": f.Profile, "role": f.Role}
 	act := action{call: "agents.fork", resource: "run:" + a.scope.runID, meta: meta, effect: security.EffectRead, subject: f}
 	act.card = handing(sys.Say("Starts another agent: %s", sys.Shorten(f.Goal, 200)), f.Goal)

@@ -123,6 +123,8 @@ type Kernel struct {
 	embeddings *embeddings
 	care       care
 	web        *web.Client
+	marks      func() *security.Marks // of secrets in files
+	shown      shownMarks
 	vaults     vaults
 
 	topics      topics     // of the spaces

@@ -137,8 +137,10 @@ func (a *KnowledgeAPI) Read(ctx context.Context, name string) (Note, error) {
 			}
 		}
 		path = v.path(n.Path)
-		if a.who.Kind == sys.KindAgent {
-			n.Text = a.k.masked(n.Text)
+		if a.who.Kind == sys.KindAgent && err == nil {
+			marked := a.k.marked(path, n.Text)
+			a.sawMarks(marked)
+			n.Text = marked.Shown()
 		}
 		return n, err
 	})
@@ -147,7 +149,16 @@ func (a *KnowledgeAPI) Read(ctx context.Context, name string) (Note, error) {
 // Search returns the notes in which the words of a query stand, the best first.
 func (a *KnowledgeAPI) Search(ctx context.Context, query string, k int) ([]VaultHit, error) {
 	return guard(ctx, a.caller, a.looking("knowledge.search"), func(ctx context.Context) ([]VaultHit, error) {
-		return a.k.vault().Search(ctx, query, min(cmp.Or(k, 20), 200))
+		found, err := a.k.vault().Search(ctx, query, min(cmp.Or(k, 20), 200))
+		if a.who.Kind != sys.KindAgent {
+			return found, err
+		}
+		for i, f := range found {
+			if masked := a.k.masked(f.Snippet); masked != f.Snippet {
+				found[i].Snippet, found[i].Marks = masked, nil
+			}
+		}
+		return found, err
 	})
 }
 
@@ -162,15 +173,29 @@ func (a *KnowledgeAPI) Find(ctx context.Context, name string, k int) ([]VaultHit
 // Backlinks returns the places that link to a note, which is named as [KnowledgeAPI.Read] names it.
 func (a *KnowledgeAPI) Backlinks(ctx context.Context, name string) ([]VaultBacklink, error) {
 	return guard(ctx, a.caller, a.looking("knowledge.backlinks"), func(ctx context.Context) ([]VaultBacklink, error) {
-		return a.k.vault().Backlinks(ctx, name)
+		found, err := a.k.vault().Backlinks(ctx, name)
+		return a.maskedLinks(found), err
 	})
+}
+
+// maskedLinks are places as an agent sees them.
+func (a *KnowledgeAPI) maskedLinks(found []VaultBacklink) []VaultBacklink {
+	if a.who.Kind != sys.KindAgent {
+		return found
+	}
+	found = slices.Clone(found) // it is the vault's
+	for i := range found {
+		found[i].Text = a.k.masked(found[i].Text)
+	}
+	return found
 }
 
 // Unlinked returns places in other notes that name a note without linking to it,
 // at most 100.
 func (a *KnowledgeAPI) Unlinked(ctx context.Context, name string) ([]VaultBacklink, error) {
 	return guard(ctx, a.caller, a.looking("knowledge.unlinked"), func(ctx context.Context) ([]VaultBacklink, error) {
-		return a.k.vault().Unlinked(ctx, name)
+		found, err := a.k.vault().Unlinked(ctx, name)
+		return a.maskedLinks(found), err
 	})
 }
 
@@ -204,7 +229,17 @@ func (a *KnowledgeAPI) Tags(ctx context.Context) ([]VaultTag, error) {
 
 // Tasks returns the items of checklists.
 func (a *KnowledgeAPI) Tasks(ctx context.Context, q VaultTaskQuery) ([]VaultTask, error) {
-	return guard(ctx, a.caller, a.looking("knowledge.tasks"), func(ctx context.Context) ([]VaultTask, error) { return a.k.vault().Tasks(ctx, q) })
+	return guard(ctx, a.caller, a.looking("knowledge.tasks"), func(ctx context.Context) ([]VaultTask, error) {
+		found, err := a.k.vault().Tasks(ctx, q)
+		if a.who.Kind != sys.KindAgent {
+			return found, err
+		}
+		found = slices.Clone(found) // it is the vault's
+		for i := range found {
+			found[i].Text = a.k.masked(found[i].Text)
+		}
+		return found, err
+	})
 }
 
 // Check looks through the vault for what may surprise a person. It changes

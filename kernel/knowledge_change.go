@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/aymanbagabas/go-udiff"
+
 	"oxios/kernel/knowledge"
 	"oxios/kernel/security"
 	"oxios/kernel/store"
@@ -33,9 +35,14 @@ type keptWords struct {
 // own.
 func (a *KnowledgeAPI) changeOf(ctx context.Context, from *keptWords, call, name string, title sys.Words, args any, make func(context.Context, *vault) (knowledge.Plan, error)) (VaultChange, error) {
 	v := a.k.vault()
+	var lends []lent
 	plan, planned := make(ctx, v)
-	if planned == nil {
-		planned = a.k.keepsMasked(plan)
+	switch {
+	case planned != nil:
+	case a.who.Kind == sys.KindAgent:
+		planned = a.putSecrets(v, plan, &lends)
+	default:
+		planned = a.k.keepsSecrets(v, plan)
 	}
 	act := action{call: call, resource: "note:" + cleanVaultName(name), effect: security.EffectWrite, subject: struct {
 		Steps []knowledge.Step
@@ -44,11 +51,13 @@ func (a *KnowledgeAPI) changeOf(ctx context.Context, from *keptWords, call, name
 	if planned != nil { // it will fail, so nobody needs to be asked
 		act.effect = security.EffectRead
 	}
+	act.asks = len(lends) > 0 && planned == nil
 	act.card = func(r *security.Request) {
 		r.Title, r.TitleKO = title.EN, title.In(true)
+		tellLent(r, lends, cleanVaultName(name))
 		for _, s := range plan.Steps {
 			if s.Kind != knowledge.StepMove {
-				r.Diff += stepDiff(s)
+				r.Diff += a.k.stepDiff(v, s)
 			}
 		}
 		r.Diff = capDiff(r.Diff, maxCardDiff)
@@ -71,11 +80,12 @@ func (a *KnowledgeAPI) changeOf(ctx context.Context, from *keptWords, call, name
 
 // stepDiff is what a step does to a text; of another file it says as git does that
 // it differs.
-func stepDiff(s knowledge.Step) string {
+func (k *Kernel) stepDiff(v *vault, s knowledge.Step) string {
 	if isBinary(s.Before) || isBinary(s.After) {
 		return "Binary files a/" + s.Path + " and b/" + s.Path + " differ\n"
 	}
-	return unifiedDiff(s.Path, string(s.Before), string(s.After))
+	file := v.path(s.Path)
+	return markedDiff(s.Path, k.marked(file, string(s.Before)), k.marked(file, string(s.After)))
 }
 
 func isBinary(raw []byte) bool { return bytes.IndexByte(raw[:min(len(raw), sniffed)], 0) >= 0 }
@@ -108,17 +118,100 @@ func (k *Kernel) pagesOf(ctx context.Context, runID string) (out []string) {
 	return out
 }
 
-// keepsMasked refuses a text in which an agent's mask stands for a secret of the
-// note.
-func (k *Kernel) keepsMasked(plan knowledge.Plan) error {
-	for _, s := range plan.Steps {
-		if s.Kind == knowledge.StepWrite {
-			if err := k.keepsSecrets(oldFile{text: string(s.Before)}, string(s.After)); err != nil {
+// putSecrets puts the values of secrets in the place of the marks that an agent
+// wrote into notes. What it never saw stays masked.
+func (a *KnowledgeAPI) putSecrets(v *vault, plan knowledge.Plan, lends *[]lent) error {
+	for i, s := range plan.Steps {
+		if s.Kind == knowledge.StepMove {
+			if err := a.keepsCovered(v, s); err != nil {
 				return err
+			}
+		}
+		if s.Kind != knowledge.StepWrite || isBinary(s.Before) || isBinary(s.After) {
+			continue
+		}
+		file := v.path(s.Path)
+		before, after := a.k.marked(file, string(s.Before)), string(s.After)
+		r := before.Restore(after, a.lending(before, lends))
+		if r.Bad != "" {
+			return unknownMark(r.Bad, s.Path)
+		}
+		kept := append(r.Put, keptAround(before, r.Text)...)
+		if len(kept) == 0 {
+			continue
+		}
+		if name := a.k.marked(file, r.Text).Uncovered(kept); name != "" {
+			return uncovers(name, s.Path)
+		}
+		plan.Steps[i].After = []byte(r.Text)
+	}
+	return nil
+}
+
+// keepsSecrets refuses a text that a person saves, as an agent's answer, in which a mark
+// would take the place of a secret of the note. Other marks are the person's own words.
+func (k *Kernel) keepsSecrets(v *vault, plan knowledge.Plan) error {
+	for _, s := range plan.Steps {
+		if s.Kind != knowledge.StepWrite || isBinary(s.After) {
+			continue
+		}
+		marks := security.MarkPattern().FindAllString(string(s.After), -1)
+		if len(marks) == 0 {
+			continue
+		}
+		before := k.marked(v.path(s.Path), string(s.Before))
+		for _, m := range marks {
+			if before.Hides(m) && !strings.Contains(before.Text, m) {
+				return wouldBeLost(m)
 			}
 		}
 	}
 	return nil
+}
+
+// keepsCovered refuses to move a file to a name of another kind, where what is masked
+// in it would be shown.
+func (a *KnowledgeAPI) keepsCovered(v *vault, s knowledge.Step) error {
+	if filepath.Base(s.Path) == filepath.Base(s.To) {
+		return nil
+	}
+	raw, err := sys.ReadRegular(v.path(s.Path))
+	if err != nil || isBinary(raw) { // a folder, whose files keep their names
+		return nil //nolint:nilerr // the move itself says what is wrong
+	}
+	now := a.k.marked(v.path(s.Path), string(raw))
+	if len(now.Secrets) == 0 {
+		return nil
+	}
+	if name := a.k.marked(v.path(s.To), string(raw)).Uncovered(now.Secrets); name != "" {
+		return uncovers(name, s.To)
+	}
+	return nil
+}
+
+// keptAround are the secrets in what a change leaves of a text as it was: whole lines,
+// and the beginning and the end of what changed between them.
+func keptAround(before *security.MarkedText, after string) (kept []security.Secret) {
+	old := before.Text
+	if len(before.Secrets) == 0 || after == old {
+		return nil
+	}
+	end, by := 0, 0
+	for _, e := range udiff.Lines(old, after) {
+		was, most := old[e.Start:e.End], min(e.End-e.Start, len(e.New))
+		from, to := 0, 0
+		for from < most && was[from] == e.New[from] {
+			from++
+		}
+		for to < most-from && was[len(was)-1-to] == e.New[len(e.New)-1-to] {
+			to++
+		}
+		kept = append(kept, before.Within(end, e.Start+from, by)...)
+		by += len(e.New) - len(was)
+		kept = append(kept, before.Within(e.End-to, e.End, by)...)
+		end = e.End
+	}
+	return append(kept, before.Within(end, len(old), by)...)
 }
 
 func (a *KnowledgeAPI) apply(ctx context.Context, v *vault, name string, plan knowledge.Plan) (VaultChange, error) {

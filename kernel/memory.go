@@ -292,6 +292,8 @@ func (a *MemoryAPI) Remember(ctx context.Context, in MemoryInput) (Memory, error
 	in.Kind = cmp.Or(in.Kind, memory.KindFact)
 	n := memory.New{Space: in.Space, Kind: in.Kind, Text: in.Text, Key: in.Key, Source: memory.FromPerson}
 	if a.who.Kind == sys.KindAgent {
+		in.Text, in.Key = a.k.forGood(in.Text), a.k.forGood(in.Key)
+		n.Text, n.Key = in.Text, in.Key
 		n.Space, n.Source, n.Thread, n.RunID = a.space(), memory.FromAgent, a.scope.sessionID, a.scope.runID
 	}
 	act := action{call: "memory.remember", resource: "memory", effect: security.EffectRead, subject: in, meta: map[string]any{"kind": in.Kind, "bytes": len(in.Text)}}

@@ -85,6 +85,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	k.network = newNetwork()
 	k.neighbours = newNeighbours()
 	k.redact = security.NewRedactor()
+	k.marks = sync.OnceValue(k.openMarks)
 	k.audit = security.NewAudit(k.store, o.Clock)
 	newKey := k.keepCheckpoints()
 	k.approvals = security.NewApprovals(k.store, security.ApprovalConfig{Clock: o.Clock, Notify: func(a security.Approval) {

@@ -73,7 +73,15 @@ func (a *ExecAPI) Grep(ctx context.Context, in GrepArgs) (GrepResult, error) {
 		if err := checkGlob(in.Glob); err != nil {
 			return r, err
 		}
-		g := &grep{result: &r, line: re}
+		g := &grep{result: &r, line: re, marked: func(name, text string) string {
+			file := filepath.FromSlash(name)
+			if !filepath.IsAbs(file) {
+				file = filepath.Join(p.folder, file)
+			}
+			t := a.k.marked(file, text)
+			a.sawMarks(t)
+			return t.Shown()
+		}}
 		if !strings.Contains(in.Pattern, `\A`) && !strings.Contains(in.Pattern, `\z`) {
 			g.whole = regexp.MustCompile("(?m:" + in.Pattern + ")") // it compiled without the flag
 		}
@@ -81,9 +89,6 @@ func (a *ExecAPI) Grep(ctx context.Context, in GrepArgs) (GrepResult, error) {
 		err = s.walk(ctx, g.file)
 		r.Note = s.note(r.Truncated, "Narrow the pattern, the path or the glob to see the rest.")
 		r.Truncated = r.Truncated || s.timedOut
-		for i := range r.Matches {
-			r.Matches[i].Text = a.k.masked(r.Matches[i].Text)
-		}
 		return r, err
 	})
 }
@@ -107,7 +112,8 @@ func checkGlob(glob string) error {
 type grep struct {
 	result *GrepResult
 	line   *regexp.Regexp
-	whole  *regexp.Regexp // finds whether a file has a match at all; nil when it cannot
+	marked func(name, text string) string // a file as it is read
+	whole  *regexp.Regexp                 // finds whether a file has a match at all; nil when it cannot
 }
 
 // file searches one file. It returns [fs.SkipAll] when there is enough.
@@ -135,18 +141,18 @@ func (g *grep) file(name string, _ fs.DirEntry, open func() (fs.File, error)) er
 	if g.whole != nil && !g.whole.Match(raw) {
 		return nil
 	}
+	// What is masked is not found either: it could be guessed by searching.
 	n := 0
-	for line := range bytes.Lines(raw) {
+	for text := range strings.Lines(g.marked(name, string(raw))) {
 		n++
-		line = bytes.TrimRight(line, "\r\n")
-		if !g.line.Match(line) {
+		text = strings.TrimRight(text, "\r\n")
+		if !g.line.MatchString(text) {
 			continue
 		}
 		if len(g.result.Matches) == maxMatches {
 			g.result.Truncated = true
 			return fs.SkipAll
 		}
-		text := string(line)
 		if len(text) > maxMatchText {
 			at := g.line.FindStringIndex(text)[0]
 			text = window(text, at, maxMatchText)

@@ -314,7 +314,7 @@ func (u *undos) show(_ context.Context, f *UndoFile, root *security.Root, rel st
 		return nil
 	}
 	f.Added, f.Removed = countChanged(now, then)
-	f.Diff = u.k.masked(capDiff(unifiedDiff(filepath.ToSlash(filepath.Base(f.path)), now, then), maxCardDiff))
+	f.Diff = u.k.masked(capDiff(markedDiff(filepath.ToSlash(filepath.Base(f.path)), u.k.marked(f.path, now), u.k.marked(f.path, then)), maxCardDiff))
 	return nil
 }
 

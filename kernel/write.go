@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -50,22 +51,31 @@ type FileEffect struct {
 // one. A file that exists keeps its mode, its encoding and its line ends, unless
 // the content has CRLF itself.
 func (a *ExecAPI) Write(ctx context.Context, in WriteArgs) (FileEffect, error) {
-	return a.change(ctx, "exec.write", in.Path, in, func(old oldFile) (string, int, error) {
-		if lineEnding(old.text) == crlf && !strings.Contains(in.Content, crlf) { // models write LF, whatever the file has
-			return withEnding(in.Content, crlf), 0, nil
+	return a.change(ctx, "exec.write", in.Path, in, func(old oldFile) (out madeText, err error) {
+		content := in.Content
+		if lineEnding(old.text) == crlf && !strings.Contains(content, crlf) { // models write LF, whatever the file has
+			content = withEnding(content, crlf)
 		}
-		return in.Content, 0, nil
+		r := old.marked.Restore(content, a.lending(old.marked, &out.lent))
+		if r.Bad != "" {
+			return out, unknownMark(r.Bad, in.Path)
+		}
+		out.text, out.kept = r.Text, r.Put
+		return out, nil
 	})
 }
 
 // Edit replaces text in a file. It keeps encoding, mode and line endings. When
 // the text is not there, or there more than once, nothing is changed.
 func (a *ExecAPI) Edit(ctx context.Context, in EditArgs) (FileEffect, error) {
-	return a.change(ctx, "exec.edit", in.Path, in, func(old oldFile) (string, int, error) {
+	return a.change(ctx, "exec.edit", in.Path, in, func(old oldFile) (out madeText, err error) {
 		if !old.exists {
-			return "", 0, sys.Errorf(sys.CodeNotFound, "There is no %s to edit.", in.Path).WithHint("Use write to make it.")
+			return out, sys.Errorf(sys.CodeNotFound, "There is no %s to edit.", in.Path).WithHint("Use write to make it.")
 		}
-		return replaceText(old, in, a.k.masked)
+		var lends []lent
+		out, err = replaceText(old, in, a.lending(old.marked, &lends))
+		out.lent = lends
+		return out, err
 	})
 }
 
@@ -79,17 +89,27 @@ type oldFile struct {
 	linked bool // it has further names, which may lie outside
 	mode   fs.FileMode
 	hash   string
+	marked *security.MarkedText // never nil where a text is made of it
 }
 
-// newText makes the text of a changed file, and says how many places it
-// replaced.
-type newText func(oldFile) (text string, replaced int, err error)
+// madeText is the text of a changed file.
+type madeText struct {
+	text     string
+	replaced int               // places, of an edit
+	kept     []security.Secret // where in it secrets are that an agent never saw
+	lent     []lent            // those of other files
+}
+
+// newText makes the text of a changed file.
+type newText func(oldFile) (madeText, error)
 
 // filePlan is a change before it is made.
 type filePlan struct {
 	old    oldFile
 	raw    []byte // the file then
 	text   string
+	marked *security.MarkedText
+	lent   []lent // secrets of other files that come into it
 	effect FileEffect
 	err    error // why it cannot be made
 }
@@ -114,13 +134,17 @@ func (a *ExecAPI) change(ctx context.Context, call, name string, args any, make 
 	case plan.err != nil && act.effect == security.EffectWrite: // it will fail, so nobody needs to be asked
 		act.effect, act.tier = security.EffectRead, security.TierFree
 	}
+	act.asks = act.asks || len(plan.lent) > 0 && plan.err == nil
 	card := act.card
 	act.card = func(r *security.Request) {
 		card(r)
-		r.Diff = capDiff(unifiedDiff(p.shown, plan.old.text, plan.text), maxCardDiff)
+		if plan.marked != nil {
+			r.Diff = capDiff(markedDiff(p.shown, plan.old.marked, plan.marked), maxCardDiff)
+		}
 		if plan.old.linked {
 			r.Why, r.WhyKO = because("changes a file that has other names, perhaps outside the folder"), "폴더 밖에도 이름이 있을 수 있는 파일을 바꿉니다"
 		}
+		tellLent(r, plan.lent, p.shown)
 	}
 	return guard(ctx, a.caller, act, func(ctx context.Context) (FileEffect, error) {
 		// It takes milliseconds: an end of the kernel waits for it, so that nobody has to be told that its outcome is unknown.
@@ -146,16 +170,20 @@ func (k *Kernel) planChange(p place, make newText) filePlan {
 }
 
 func (k *Kernel) planFrom(p place, old oldFile, make newText) filePlan {
+	old.marked = k.marked(p.abs, old.text)
 	plan := filePlan{old: old}
-	plan.text, plan.effect.Replaced, plan.err = make(old)
-	if plan.err != nil {
+	made, err := make(old)
+	if plan.err = err; err != nil {
 		return plan
 	}
+	plan.text, plan.effect.Replaced, plan.lent = made.text, made.replaced, made.lent
 	if len(plan.text) > maxFile {
 		plan.err = sys.Errorf(sys.CodeTooLarge, "%s would have %s; at most %s are written at once. Nothing was written.", p.shown, sizeText(int64(len(plan.text))), sizeText(maxFile))
 		return plan
 	}
-	if plan.err = k.keepsSecrets(old, plan.text); plan.err != nil {
+	plan.marked = k.marked(p.abs, plan.text)
+	if name := plan.marked.Uncovered(made.kept); name != "" {
+		plan.err = uncovers(name, p.shown)
 		return plan
 	}
 	enc := old.enc
@@ -209,23 +237,6 @@ func contentHash(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// keepsSecrets refuses a text in which a secret of the file was replaced by its
-// mask: an agent reads files with secrets masked, and would destroy them.
-func (k *Kernel) keepsSecrets(old oldFile, text string) error {
-	found := security.MarkPattern().FindAllString(text, -1)
-	if len(found) == 0 {
-		return nil
-	}
-	read := k.masked(old.text)
-	for _, mask := range found {
-		if (strings.Contains(read, mask) || strings.HasPrefix(mask, "[redacted:")) && !strings.Contains(old.text, mask) {
-			return sys.Errorf(sys.CodeInvalid, "The new content has %s where the file holds a secret, which would be lost. Nothing was written.", mask).
-				WithHint("Secrets are masked when a file is read. Use edit on the other lines; the secret stays as it is.")
-		}
-	}
-	return nil
-}
-
 // apply makes a change that the guard let through.
 func (a *ExecAPI) apply(ctx context.Context, p place, plan filePlan, make newText) (FileEffect, error) {
 	if plan.err != nil && plan.old.hash == "" {
@@ -256,9 +267,13 @@ func (a *ExecAPI) apply(ctx context.Context, p place, plan filePlan, make newTex
 	if plan.err != nil {
 		return FileEffect{}, plan.err
 	}
+	if len(plan.lent) > 0 && !approved(ctx) && a.who.Kind == sys.KindAgent {
+		return FileEffect{}, sys.Errorf(sys.CodeConflict, "%s was changed while this waited. Nothing was written.", p.shown).WithHint("Read it again.")
+	}
 	if old.exists && bytes.Equal(old.raw, plan.raw) {
 		return plan.effect, nil
 	}
+	old.marked = plan.old.marked
 	plan.old = old
 	if err := a.k.wrote(ctx, a.scope, store.FileLabel{Path: p.abs, Content: contentHash(plan.raw)}); err != nil {
 		return FileEffect{}, err
@@ -307,36 +322,54 @@ func (a *ExecAPI) record(ctx context.Context, p place, plan filePlan) error {
 	})
 }
 
-// replaceText makes the text of a file after an edit. What an error shows of
-// the file goes through masked.
-func replaceText(old oldFile, in EditArgs, masked func(string) string) (string, int, error) {
+// replaceText makes the text of a file after an edit.
+func replaceText(old oldFile, in EditArgs, other func(string) (string, string, bool)) (out madeText, err error) {
 	switch {
 	case in.Old == "":
-		return "", 0, sys.Errorf(sys.CodeInvalid, "old is empty. Nothing was changed.").WithHint("Give the text to replace, or use write for the whole file.")
+		return out, sys.Errorf(sys.CodeInvalid, "old is empty. Nothing was changed.").WithHint("Give the text to replace, or use write for the whole file.")
 	case in.Old == in.New:
-		return "", 0, sys.Errorf(sys.CodeInvalid, "old and new are the same. Nothing was changed.")
+		return out, sys.Errorf(sys.CodeInvalid, "old and new are the same. Nothing was changed.")
 	case old.binary:
-		return "", 0, sys.Errorf(sys.CodeInvalid, "%s is not a text file. Nothing was changed.", in.Path).WithHint("Use a program that knows this kind of file.")
+		return out, sys.Errorf(sys.CodeInvalid, "%s is not a text file. Nothing was changed.", in.Path).WithHint("Use a program that knows this kind of file.")
 	case !old.enc.keepsText(old.raw, old.text):
-		return "", 0, sys.Errorf(sys.CodeInvalid, "%s has characters that would not be written back as they were (%s). Nothing was changed.", in.Path, old.enc).
+		return out, sys.Errorf(sys.CodeInvalid, "%s has characters that would not be written back as they were (%s). Nothing was changed.", in.Path, old.enc).
 			WithHint("Convert it with a command, if the person agrees.")
 	}
-	from, to := withEndingsOf(old.text, in.Old, in.New)
-	n := strings.Count(old.text, from)
-	switch {
+	// Ends of lines first: those within a secret are the file's own.
+	from, to := withEndingsOf(old.marked.Shown(), in.Old, in.New)
+	what, with := old.marked.Restore(from, nil), old.marked.Restore(to, other)
+	if bad := cmp.Or(what.Bad, with.Bad); bad != "" {
+		return out, unknownMark(bad, in.Path)
+	}
+	places := old.marked.Places(what)
+	switch n := len(places); {
 	case from == to:
-		return "", 0, sys.Errorf(sys.CodeInvalid, "old and new differ in their line ends alone, which the file keeps. Nothing was changed.").
+		return out, sys.Errorf(sys.CodeInvalid, "old and new differ in their line ends alone, which the file keeps. Nothing was changed.").
 			WithHint("Convert the file with a command, if its line ends are to change.")
-	case n == 0 && strings.Contains(security.PlainText(old.text), from):
-		return "", 0, sys.Errorf(sys.CodeNotFound, "%s has signs there that nobody sees, and that were left out when it was read. Nothing was changed.", in.Path).
+	case n == 0 && strings.Contains(security.PlainText(old.marked.Shown()), from):
+		return out, sys.Errorf(sys.CodeNotFound, "%s has signs there that nobody sees, and that were left out when it was read. Nothing was changed.", in.Path).
 			WithHint("Replace the lines around them, or write the whole file.")
 	case n == 0:
-		return "", 0, sys.Errorf(sys.CodeNotFound, "The text to replace is not in %s. Nothing was changed.", in.Path).WithHint("%s", closest(masked(old.text), in.Old))
+		return out, sys.Errorf(sys.CodeNotFound, "The text to replace is not in %s. Nothing was changed.", in.Path).WithHint("%s", closest(old.marked.Shown(), in.Old))
 	case n > 1 && !in.All:
-		return "", 0, sys.Errorf(sys.CodeConflict, "The text to replace is in %s %d times (lines %s). Nothing was changed.", in.Path, n, linesOf(old.text, from)).
+		return out, sys.Errorf(sys.CodeConflict, "The text to replace is in %s %d times (lines %s). Nothing was changed.", in.Path, n, linesOf(old.marked, places)).
 			WithHint("Take in more of the lines around the right one, or set all to replace every one.")
 	}
-	return strings.ReplaceAll(old.text, from, to), n, nil
+	var text strings.Builder
+	end := 0
+	for _, at := range places {
+		out.kept = append(out.kept, old.marked.Within(end, at, text.Len()-end)...)
+		text.WriteString(old.text[end:at])
+		for _, p := range with.Put {
+			out.kept = append(out.kept, security.Secret{From: text.Len() + p.From, To: text.Len() + p.To, Name: p.Name})
+		}
+		text.WriteString(with.Text)
+		end = at + len(what.Text)
+	}
+	out.kept = append(out.kept, old.marked.Within(end, len(old.text), text.Len()-end)...)
+	text.WriteString(old.text[end:])
+	out.text, out.replaced = text.String(), len(places)
+	return out, nil
 }
 
 // withEndingsOf returns what an edit replaces, and with what, in the line ends
@@ -351,20 +384,16 @@ func withEndingsOf(text, from, to string) (string, string) {
 	return withEnding(from, endings[0]), withEnding(to, endings[0])
 }
 
-// linesOf lists the first lines in which s begins.
-func linesOf(text, s string) string {
+// linesOf lists the first of the lines in which places are.
+func linesOf(text *security.MarkedText, places []int) string {
 	var lines []string
-	at := 0
-	for len(lines) < 10 {
-		i := strings.Index(text[at:], s)
-		if i < 0 {
-			return strings.Join(lines, ", ")
+	for _, at := range places {
+		if len(lines) == 10 {
+			return strings.Join(lines, ", ") + ", …"
 		}
-		at += i
-		lines = append(lines, fmt.Sprint(1+strings.Count(text[:at], lf)))
-		at += len(s)
+		lines = append(lines, fmt.Sprint(text.Line(at)))
 	}
-	return strings.Join(lines, ", ") + ", …"
+	return strings.Join(lines, ", ")
 }
 
 // plainSigns are what keyboards have in place of signs that look like them.

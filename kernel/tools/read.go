@@ -21,7 +21,7 @@ var readMaker = maker{
 	about: "Reads a text file, with line numbers.",
 	make: func(h *kernel.Handle, _ kernel.Workplace) agent.Tool {
 		return newTool("read", "Reads a text file and returns its lines with their numbers. The numbers are not part of the file. "+
-			"Long files come in parts; the answer says how to read on. Secrets are masked as [secret:…].", nil,
+			"Long files come in parts; the answer says how to read on. Secrets are shown as marks, [secret:NAME#1-abcd]: write, edit and notes put the value back where you write the mark as it is.", nil,
 			func(in readArgs) sys.Words { return sys.Say("Read %s", in.Path) },
 			func(ctx context.Context, in readArgs) (agent.Result, error) {
 				t, err := h.Exec.Read(ctx, kernel.ReadArgs(in))

@@ -1054,7 +1054,7 @@ export interface FileInfo {
 
 /**
  * FileText is a part of a text file, as UTF-8 with LF at the ends of lines and
- * with secrets masked.
+ * with marks in the place of secrets, which write and edit put back.
  */
 export interface FileText {
   path: string;
