@@ -22,6 +22,7 @@ mode = "autonomous"
 audit_witness = ""
 search_service = "searxng"
 search_url = "http://search.example/"
+granted_addresses = ["10.0.0.0/8"]
 
 [[providers]]
 id = "evil"
@@ -80,7 +81,7 @@ key_env = "OPENAI_API_KEY"
 
 	to := empty()
 	r := restored(to)
-	want := []string{"setting:mode", "setting:audit_witness", "setting:search_service", "setting:search_url", "setting:fallbacks", "provider:evil"}
+	want := []string{"setting:mode", "setting:audit_witness", "setting:search_service", "setting:search_url", "setting:granted_addresses", "setting:fallbacks", "provider:evil"}
 	for _, name := range acts {
 		want = append(want, "file:"+name)
 		if there(to, name) {

@@ -84,6 +84,8 @@ type Config struct {
 	JournalDays        int              `toml:"journal_days" json:"journal_days" default:"0" min:"0" max:"36500" doc:"Days for which the journal of a run is kept, what its tools gave and what its model thought; 0 keeps it for ever. What was said and done stays."`
 	Providers          []ProviderConfig `toml:"providers" json:"providers,omitempty" doc:"Providers besides those added in the window."`
 
+	// GrantedAddresses are open to agents though they lie in the own network.
+	GrantedAddresses []string `toml:"granted_addresses" json:"granted_addresses,omitempty" doc:"Addresses of your own network, or ranges such as 192.168.1.0/24, that agents may reach."`
 	// DeniedPaths are kept from all agents; with all below them.
 	DeniedPaths []string `toml:"denied_paths" json:"denied_paths,omitempty" doc:"Paths that no agent reads, changes or sees, with all below them."`
 

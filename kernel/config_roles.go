@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"net/netip"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -86,6 +87,17 @@ func mapAll(list []string, fn func(string) string) []string {
 // deniedPaths are absolute.
 func (c Config) deniedPaths() []string { return expandAll(c.DeniedPaths) }
 
+// grantedAddresses are the ranges of the own network that agents may reach.
+func (c Config) grantedAddresses() []netip.Prefix {
+	var out []netip.Prefix
+	for _, s := range c.GrantedAddresses {
+		if p, err := security.CheckGrant(s); err == nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // roles are the built-in ones, as the person changed them, and those of the
 // person by name.
 func (c Config) roles() []security.Role {
@@ -105,6 +117,12 @@ func (c Config) roles() []security.Role {
 func (c Config) validateRoles() error {
 	if err := checkPaths("denied_paths", c.DeniedPaths); err != nil {
 		return err
+	}
+	for _, s := range c.GrantedAddresses {
+		if _, err := security.CheckGrant(s); err != nil {
+			e := sys.AsError(err)
+			return sys.Errorf(sys.CodeInvalid, "granted_addresses: %s", sys.Words{EN: e.Message, KO: e.MessageKO})
+		}
 	}
 	for name, rc := range c.Roles {
 		if err := cmp.Or(checkPaths("allowed_paths", rc.AllowedPaths), checkPaths("denied_paths", rc.DeniedPaths), security.CheckRole(rc.role(name))); err != nil {
@@ -214,9 +232,9 @@ func (f *configFile) change(edit func(raw []byte) ([]byte, error), want func(*Co
 		return err
 	}
 	got, perr := parseConfig(changed)
-	if perr != nil || !reflect.DeepEqual(got.DeniedPaths, next.DeniedPaths) || !sameRoles(got.Roles, next.Roles) {
+	if perr != nil || !reflect.DeepEqual(got.DeniedPaths, next.DeniedPaths) || !reflect.DeepEqual(got.GrantedAddresses, next.GrantedAddresses) || !sameRoles(got.Roles, next.Roles) {
 		return sys.Errorf(sys.CodeConflict, "config.toml is written in a way that Oxios does not change by itself. Nothing was changed.").
-			WithHint("Change it in an editor: denied_paths, and a table [roles.NAME] for each role; it is read again by itself.")
+			WithHint("Change it in an editor: denied_paths, granted_addresses, and a table [roles.NAME] for each role; it is read again by itself.")
 	}
 	if err := security.WriteFileAtomic(f.path, changed, 0o600); err != nil {
 		return sys.Errorf(sys.CodeUnavailable, "config.toml cannot be written: %w. Nothing was changed.", err)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -103,6 +104,9 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	k.undos = newUndos(k)
 	k.tries = newTries(k)
 	k.attached = newAttachments(o.Home)
+	watched := *k.opts.Net
+	watched.Grants = func() []netip.Prefix { return k.config.get().grantedAddresses() }
+	k.opts.Net = &watched
 	k.web = k.newWeb()
 	if err = k.firstVault(); err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"net/netip"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,8 +21,10 @@ type Permissions struct {
 	Role        string     `json:"role"` // of new conversations
 	Roles       []RoleView `json:"roles"`
 	DeniedPaths []string   `json:"denied_paths"` // with ~ for the home
-	Profiles    []string   `json:"profiles"`     // the narrowest first
-	Path        string     `json:"path"`         // of config.toml
+	// GrantedAddresses are ranges of the own network that agents may reach.
+	GrantedAddresses []string `json:"granted_addresses"`
+	Profiles         []string `json:"profiles"` // the narrowest first
+	Path             string   `json:"path"`     // of config.toml
 }
 
 // RoleView is a role as a face shows it; its paths have ~ for the home.
@@ -79,6 +82,7 @@ func (k *Kernel) permissions() Permissions {
 	if p.DeniedPaths == nil {
 		p.DeniedPaths = []string{}
 	}
+	p.GrantedAddresses = slices.Concat([]string{}, cfg.GrantedAddresses)
 	for _, r := range cfg.roles() {
 		_, changed := cfg.Roles[r.Name]
 		p.Roles = append(p.Roles, viewRole(r, changed))
@@ -239,6 +243,48 @@ func (a *SecurityAPI) setDenied(list []string) (Permissions, error) {
 		list = nil
 	}
 	return a.changeConfig(func(raw []byte) ([]byte, error) { return setList(raw, "denied_paths", list) }, func(c *Config) { c.DeniedPaths = list })
+}
+
+// GrantAddress opens an address of the own network, or a range of them, to all
+// agents, from their next request on. Services that give out credentials stay
+// closed.
+func (a *SecurityAPI) GrantAddress(ctx context.Context, address string) (Permissions, error) {
+	return guard(ctx, a.caller, action{call: "security.grantAddress", resource: "address:" + address}, func(context.Context) (Permissions, error) {
+		p, err := security.CheckGrant(strings.TrimSpace(address))
+		if err != nil {
+			e := sys.AsError(err)
+			return Permissions{}, sys.Errorf(e.Code, "%s. Nothing was changed.", sys.Words{EN: e.Message, KO: e.MessageKO}).WithHint("%s", sys.Words{EN: e.Hint, KO: e.HintKO})
+		}
+		return a.setAddresses(append(withoutAddress(a.k.config.get().GrantedAddresses, p), security.GrantText(p)))
+	})
+}
+
+// RevokeAddress closes what [SecurityAPI.GrantAddress] opened.
+func (a *SecurityAPI) RevokeAddress(ctx context.Context, address string) (Permissions, error) {
+	return guard(ctx, a.caller, action{call: "security.revokeAddress", resource: "address:" + address}, func(context.Context) (Permissions, error) {
+		p, err := security.CheckGrant(strings.TrimSpace(address))
+		old := a.k.config.get().GrantedAddresses
+		list := withoutAddress(old, p)
+		if err != nil || len(list) == len(old) {
+			return Permissions{}, sys.Errorf(sys.CodeNotFound, "%s is not among the granted addresses. Nothing was changed.", address).WithHint("`oxios permissions show` lists them.")
+		}
+		return a.setAddresses(list)
+	})
+}
+
+// withoutAddress returns a list of ranges without one of them, however it is written.
+func withoutAddress(list []string, p netip.Prefix) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool {
+		q, err := security.CheckGrant(s)
+		return err == nil && q == p
+	})
+}
+
+func (a *SecurityAPI) setAddresses(list []string) (Permissions, error) {
+	if len(list) == 0 {
+		list = nil
+	}
+	return a.changeConfig(func(raw []byte) ([]byte, error) { return setList(raw, "granted_addresses", list) }, func(c *Config) { c.GrantedAddresses = list })
 }
 
 func (a *SecurityAPI) changeConfig(edit func([]byte) ([]byte, error), want func(*Config)) (Permissions, error) {

@@ -82,6 +82,8 @@ var syscalls = table(
 	Syscall{Name: "security.deleteRole", Domain: security.DomainSecurity, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
 	Syscall{Name: "security.denyPath", Domain: security.DomainSecurity, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
 	Syscall{Name: "security.allowPath", Domain: security.DomainSecurity, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
+	Syscall{Name: "security.grantAddress", Domain: security.DomainSecurity, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
+	Syscall{Name: "security.revokeAddress", Domain: security.DomainSecurity, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
 	Syscall{Name: "security.policy", Domain: security.DomainSecurity, Rights: security.R},
 	Syscall{Name: "security.tools", Domain: security.DomainSecurity, Rights: security.R},
 	Syscall{Name: "security.setTool", Domain: security.DomainSecurity, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},

@@ -11,7 +11,7 @@ import (
 )
 
 func (c *console) permissionsCommand() *cobra.Command {
-	return c.group("permissions", "What agents may do at most: roles, and paths that are kept from them", "에이전트가 최대한 할 수 있는 일: 역할과 접근 금지 경로",
+	return c.group("permissions", "What agents may do at most: roles, paths that are kept from them, and addresses that are open to them", "에이전트가 최대한 할 수 있는 일: 역할, 접근 금지 경로, 열어 준 주소",
 		c.permissionsShow(),
 		c.permissionsPath("deny", "Keep a path, with all below it, from all agents", "경로와 그 아래를 모든 에이전트에게 막습니다", "kept from all agents.", "모든 에이전트에게 막았습니다.",
 			func(ctx context.Context, l *link, path string) (kernel.Permissions, error) {
@@ -20,6 +20,14 @@ func (c *console) permissionsCommand() *cobra.Command {
 		c.permissionsPath("allow", "Take a path from those that are kept from agents", "막아 둔 경로를 풉니다", "no longer kept from agents.", "더 이상 막지 않습니다.",
 			func(ctx context.Context, l *link, path string) (kernel.Permissions, error) {
 				return l.Security.AllowPath(ctx, path)
+			}),
+		c.permissionsAddress("grant-address", "Open an address of your own network, or a range, to agents", "내부 네트워크의 주소나 범위를 에이전트에게 엽니다", "open to agents.", "에이전트에게 열었습니다.",
+			func(ctx context.Context, l *link, address string) (kernel.Permissions, error) {
+				return l.Security.GrantAddress(ctx, address)
+			}),
+		c.permissionsAddress("revoke-address", "Close an address or a range that was opened", "열어 둔 주소나 범위를 닫습니다", "closed again.", "다시 닫았습니다.",
+			func(ctx context.Context, l *link, address string) (kernel.Permissions, error) {
+				return l.Security.RevokeAddress(ctx, address)
 			}),
 		c.permissionsCheck(),
 		c.group("roles", "What agents that have a role may do at most", "역할을 가진 에이전트가 최대한 할 수 있는 일",
@@ -43,6 +51,9 @@ func (c *console) permissionsShow() *cobra.Command {
 			}
 			for _, path := range p.DeniedPaths {
 				c.printf("%s %s", c.t("Kept from agents:", "막아 둔 경로:"), oneLine(path))
+			}
+			for _, address := range p.GrantedAddresses {
+				c.printf("%s %s", c.t("Open to agents in your network:", "에이전트에게 연 내부 주소:"), oneLine(address))
 			}
 			for _, r := range p.Roles {
 				if r.Changed {
@@ -72,6 +83,28 @@ func (c *console) permissionsPath(use, en, ko, doneEN, doneKO string, do func(co
 				return c.writeJSON(p)
 			}
 			c.printf("%s: %s", oneLine(args[0]), c.t(doneEN, doneKO))
+			return nil
+		}),
+	})
+}
+
+func (c *console) permissionsAddress(use, en, ko, doneEN, doneKO string, do func(context.Context, *link, string) (kernel.Permissions, error)) *cobra.Command {
+	return c.withJSON(&cobra.Command{
+		Use: use + " RANGE", Short: c.t(en, ko), Args: c.args(1, 1),
+		Example: "  oxios permissions " + use + " 192.168.1.0/24",
+		RunE: c.linked(func(ctx context.Context, l *link, args []string) error {
+			p, err := do(ctx, l, args[0])
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return c.writeJSON(p)
+			}
+			address := args[0]
+			if n := len(p.GrantedAddresses); n > 0 && use == "grant-address" {
+				address = p.GrantedAddresses[n-1] // as it counts: without what is behind the range
+			}
+			c.printf("%s: %s", oneLine(address), c.t(doneEN, doneKO))
 			return nil
 		}),
 	})

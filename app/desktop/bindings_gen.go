@@ -369,6 +369,16 @@ func (a *Security) AllowPath(args string) (string, error) {
 	return a.b.call("security.allowPath", args)
 }
 
+// GrantAddress takes [address].
+func (a *Security) GrantAddress(args string) (string, error) {
+	return a.b.call("security.grantAddress", args)
+}
+
+// RevokeAddress takes [address].
+func (a *Security) RevokeAddress(args string) (string, error) {
+	return a.b.call("security.revokeAddress", args)
+}
+
 // Approvals takes [q].
 func (a *Security) Approvals(args string) (string, error) {
 	return a.b.call("security.approvals", args)

@@ -245,6 +245,12 @@ type SecurityAPI interface {
 	DenyPath(ctx context.Context, path string) (kernel.Permissions, error)
 	// AllowPath takes a path from the denied ones.
 	AllowPath(ctx context.Context, path string) (kernel.Permissions, error)
+	// GrantAddress opens an address of the own network, or a range of them, to all
+	// agents, from their next request on. Services that give out credentials stay
+	// closed.
+	GrantAddress(ctx context.Context, address string) (kernel.Permissions, error)
+	// RevokeAddress closes what [SecurityAPI.GrantAddress] opened.
+	RevokeAddress(ctx context.Context, address string) (kernel.Permissions, error)
 	// Approvals lists requests and what became of them, the newest first.
 	Approvals(ctx context.Context, q kernel.ApprovalQuery) ([]kernel.Approval, error)
 	// Approval returns one request.
@@ -1048,6 +1054,14 @@ func (remote clientSecurity) DenyPath(ctx context.Context, path string) (kernel.
 
 func (remote clientSecurity) AllowPath(ctx context.Context, path string) (kernel.Permissions, error) {
 	return call[kernel.Permissions](ctx, remote.c, "security.allowPath", path)
+}
+
+func (remote clientSecurity) GrantAddress(ctx context.Context, address string) (kernel.Permissions, error) {
+	return call[kernel.Permissions](ctx, remote.c, "security.grantAddress", address)
+}
+
+func (remote clientSecurity) RevokeAddress(ctx context.Context, address string) (kernel.Permissions, error) {
+	return call[kernel.Permissions](ctx, remote.c, "security.revokeAddress", address)
 }
 
 func (remote clientSecurity) Approvals(ctx context.Context, q kernel.ApprovalQuery) ([]kernel.Approval, error) {
@@ -2139,6 +2153,20 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Security.AllowPath(ctx, a0)
+	},
+	"security.grantAddress": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Security.GrantAddress(ctx, a0)
+	},
+	"security.revokeAddress": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Security.RevokeAddress(ctx, a0)
 	},
 	"security.approvals": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 kernel.ApprovalQuery

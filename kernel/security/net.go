@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"oxios/kernel/sys"
 )
 
 // NetVerdict is what the network guard says about an address. Reason and its
@@ -92,6 +94,40 @@ var netRanges = func() []netRange {
 	}
 	return all
 }()
+
+// CheckGrant reads a range of addresses of the own machine or network that the
+// person wants to open to agents: an address, or as 192.168.1.0/24.
+func CheckGrant(s string) (netip.Prefix, error) {
+	p, err := netip.ParsePrefix(s)
+	if a, aerr := netip.ParseAddr(s); err != nil && aerr == nil && a.Zone() == "" {
+		p, err = netip.PrefixFrom(a, a.BitLen()), nil
+	}
+	if err != nil || p.Addr().Is4In6() {
+		return p, sys.Errorf(sys.CodeInvalid, "%q is neither an address nor a range of addresses", s).WithHint("Write it as 192.168.1.20 or 192.168.1.0/24.")
+	}
+	p = p.Masked()
+	for _, r := range netRanges {
+		switch {
+		case r.Overlaps(p) && !r.why.grant && p.Bits() >= r.Bits():
+			return p, sys.Errorf(sys.CodeRefused, "%s can be opened to nobody", s).WithHint("%s", sys.Words{EN: r.why.en, KO: r.why.ko})
+		case r.Overlaps(p) && p.Bits() < r.Bits():
+			if r.why.grant {
+				return p, sys.Errorf(sys.CodeInvalid, "%s holds more than one network of yours", s).WithHint("Name the range that is meant, such as 192.168.1.0/24.")
+			}
+		case r.Overlaps(p):
+			return p, nil
+		}
+	}
+	return p, sys.Errorf(sys.CodeInvalid, "%s is not in your own network", s).WithHint("Public addresses need no grant.")
+}
+
+// GrantText writes a range of addresses, a single one without its length.
+func GrantText(p netip.Prefix) string {
+	if p.IsSingleIP() {
+		return p.Addr().String()
+	}
+	return p.String()
+}
 
 type netRange struct {
 	netip.Prefix

@@ -29,6 +29,16 @@ type NetGuard struct {
 	// Granted are the addresses of the own machine or network that the person
 	// has opened. What leads to credentials stays closed whatever it holds.
 	Granted []netip.Prefix
+	// Grants, if set, returns more of them, asked for each time.
+	Grants func() []netip.Prefix
+}
+
+// granted are all addresses that the person has opened.
+func (g *NetGuard) granted() []netip.Prefix {
+	if g.Grants == nil {
+		return g.Granted
+	}
+	return slices.Concat(g.Granted, g.Grants())
 }
 
 // The bounds of a request.
@@ -132,7 +142,7 @@ func (g *NetGuard) judge(host string, a netip.Addr) *NetRefusal {
 	if a.IsValid() {
 		return g.judgeAddr(a, host)
 	}
-	if why := judgeName(host); why != nil && (!why.grant || len(g.Granted) == 0) {
+	if why := judgeName(host); why != nil && (!why.grant || len(g.granted()) == 0) {
 		return why.refusal(host)
 	}
 	return nil
@@ -141,7 +151,7 @@ func (g *NetGuard) judge(host string, a netip.Addr) *NetRefusal {
 // judgeAddr judges one address. part is what the person reads as the reason.
 func (g *NetGuard) judgeAddr(a netip.Addr, part string) *NetRefusal {
 	why := judgeAddr(a)
-	if why == nil || why.grant && slices.ContainsFunc(g.Granted, func(p netip.Prefix) bool { return p.Contains(a.Unmap()) }) {
+	if why == nil || why.grant && slices.ContainsFunc(g.granted(), func(p netip.Prefix) bool { return p.Contains(a.Unmap()) }) {
 		return nil
 	}
 	return why.refusal(part)

@@ -45,7 +45,18 @@ func koreanAccess() [][2]string {
 		{"%s is not among the denied paths. Nothing was changed.", "%s은(는) 금지된 경로가 아닙니다. 아무것도 바꾸지 않았습니다."},
 		{"`oxios permissions show` lists them.", "`oxios permissions show`로 볼 수 있습니다."},
 		{"config.toml is written in a way that Oxios does not change by itself. Nothing was changed.", "config.toml이 Oxios가 직접 바꾸지 않는 방식으로 쓰여 있습니다. 아무것도 바꾸지 않았습니다."},
-		{"Change it in an editor: denied_paths, and a table [roles.NAME] for each role; it is read again by itself.", "편집기에서 denied_paths와 역할마다 [roles.이름] 표를 바꾸세요. 저절로 다시 읽습니다."},
+		{"Change it in an editor: denied_paths, granted_addresses, and a table [roles.NAME] for each role; it is read again by itself.", "편집기에서 denied_paths, granted_addresses, 역할마다의 [roles.이름] 표를 바꾸세요. 저절로 다시 읽습니다."},
+
+		// Addresses of the own network.
+		{"%q is neither an address nor a range of addresses", "%q은(는) 주소도 주소 범위도 아닙니다"},
+		{"Write it as 192.168.1.20 or 192.168.1.0/24.", "192.168.1.20이나 192.168.1.0/24처럼 적으세요."},
+		{"%s can be opened to nobody", "%s은(는) 누구에게도 열 수 없습니다"},
+		{"%s holds more than one network of yours", "%s은(는) 내부 네트워크 하나보다 넓습니다"},
+		{"Name the range that is meant, such as 192.168.1.0/24.", "192.168.1.0/24처럼 필요한 범위만 적으세요."},
+		{"%s is not in your own network", "%s은(는) 내부 네트워크 주소가 아닙니다"},
+		{"Public addresses need no grant.", "공개 주소는 따로 열 필요가 없습니다."},
+		{"granted_addresses: %s", "granted_addresses: %s"},
+		{"%s is not among the granted addresses. Nothing was changed.", "%s은(는) 열어 둔 주소가 아닙니다. 아무것도 바꾸지 않았습니다."},
 
 		// The tool.
 		{"Look at permissions", "권한 보기"},

@@ -31,7 +31,7 @@ func koreanWeb() [][2]string {
 		{"The name service could not say where %s is: %w.", "%s이(가) 어디에 있는지 이름 서비스에서 알 수 없습니다: %w."},
 		{"%s leads on to an address that Oxios does not open (%s): %s", "%s은(는) Oxios가 열지 않는 주소로 넘어갑니다 (%s): %s"},
 		{"Oxios does not open %s (%s): %s", "Oxios는 %s을(를) 열지 않습니다 (%s): %s"},
-		{"Pages of the own machine and network are closed to agents. Use a public address.", "이 컴퓨터와 내부 네트워크의 페이지는 에이전트에게 닫혀 있습니다. 공개 주소를 쓰세요."},
+		{"Pages of the own machine and network are closed to agents. Use a public address, or ask the person to open this one: `oxios permissions grant-address ADDRESS`.", "이 컴퓨터와 내부 네트워크의 페이지는 에이전트에게 닫혀 있습니다. 공개 주소를 쓰거나, 사람에게 이 주소를 열어 달라고 하세요: `oxios permissions grant-address 주소`."},
 		{"Use a public address that begins with http:// or https://.", "http://나 https://로 시작하는 공개 주소를 쓰세요."},
 		{"The answer of %s ended in the middle or is damaged: %w.", "%s의 응답이 중간에 끊겼거나 손상되었습니다: %w."},
 		{"Try again, or use another source.", "다시 시도하거나 다른 출처를 쓰세요."},

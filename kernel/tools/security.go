@@ -65,6 +65,9 @@ func securityText(ctx context.Context, h *kernel.Handle, in securityArgs) (strin
 			b.WriteString("- " + roleText(r) + "\n")
 		}
 		b.WriteString(deniedText(p.DeniedPaths))
+		if len(p.GrantedAddresses) > 0 {
+			b.WriteString("\nOpen to all agents in the person's own network: " + strings.Join(p.GrantedAddresses, ", ") + ".")
+		}
 		return b.String(), nil
 	case "grants":
 		list, err := h.Security.Grants(ctx, false)

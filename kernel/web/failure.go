@@ -77,7 +77,7 @@ func refusal(refused *security.NetRefusal, address, at string, t *trip) error {
 	}
 	e = e.WithCause(refused)
 	if v.Tier == security.TierAsk {
-		return e.WithHint("Pages of the own machine and network are closed to agents. Use a public address.")
+		return e.WithHint("Pages of the own machine and network are closed to agents. Use a public address, or ask the person to open this one: `oxios permissions grant-address ADDRESS`.")
 	}
 	return e.WithHint("Use a public address that begins with http:// or https://.")
 }

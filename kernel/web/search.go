@@ -185,7 +185,7 @@ func (c *Client) exchange(ctx context.Context, e engine, req *http.Request) ([]b
 // open lets g reach the machine that the person named, at the addresses that
 // it has now, and nothing else of their network.
 func open(ctx context.Context, g *security.NetGuard, host string) error {
-	g.Granted = nil
+	g.Granted, g.Grants = nil, nil
 	if a, err := netip.ParseAddr(host); err == nil {
 		g.Granted = []netip.Prefix{prefixOf(a)}
 		return nil

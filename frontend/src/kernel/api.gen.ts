@@ -2241,6 +2241,8 @@ export interface Permissions {
   roles: RoleView[];
   /** with ~ for the home */
   denied_paths: string[];
+  /** GrantedAddresses are ranges of the own network that agents may reach. */
+  granted_addresses: string[];
   /** the narrowest first */
   profiles: string[];
   /** of config.toml */
@@ -4471,6 +4473,14 @@ export interface SecurityAPI {
   denyPath(path: string): Promise<Permissions>;
   /** AllowPath takes a path from the denied ones. */
   allowPath(path: string): Promise<Permissions>;
+  /**
+   * GrantAddress opens an address of the own network, or a range of them, to all
+   * agents, from their next request on. Services that give out credentials stay
+   * closed.
+   */
+  grantAddress(address: string): Promise<Permissions>;
+  /** RevokeAddress closes what [SecurityAPI.GrantAddress] opened. */
+  revokeAddress(address: string): Promise<Permissions>;
   /** Approvals lists requests and what became of them, the newest first. */
   approvals(q: ApprovalQuery): Promise<Approval[]>;
   /** Approval returns one request. */
@@ -5284,6 +5294,8 @@ export function makeKernel(t: Transport): Kernel {
       deleteRole: (name) => t.call('security.deleteRole', [name]) as Promise<Permissions>,
       denyPath: (path) => t.call('security.denyPath', [path]) as Promise<Permissions>,
       allowPath: (path) => t.call('security.allowPath', [path]) as Promise<Permissions>,
+      grantAddress: (address) => t.call('security.grantAddress', [address]) as Promise<Permissions>,
+      revokeAddress: (address) => t.call('security.revokeAddress', [address]) as Promise<Permissions>,
       approvals: (q) => t.call('security.approvals', [q]) as Promise<Approval[]>,
       approval: (id) => t.call('security.approval', [id]) as Promise<Approval>,
       approve: (id, in_) => t.call('security.approve', [id, in_]) as Promise<Approval>,

@@ -49,6 +49,7 @@ export class FakeAccess {
 			role: this.#default(),
 			roles: this.#roles,
 			denied_paths: this.#denied,
+			granted_addresses: [],
 			profiles,
 			path: '~/.oxios/config.toml',
 		};
