@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"net/url"
 	"strings"
 
@@ -48,11 +49,23 @@ type SearchService struct {
 // address is a call of its own.
 func (a *BrowserAPI) Fetch(ctx context.Context, f WebFetch) (WebPage, error) {
 	var before []string // the addresses that led here
+	agent := a.who.Kind == sys.KindAgent
+	var open []netip.Prefix // addresses of the own network that a person has to open for it
+	if agent {
+		open = a.k.opts.Net.Closed(ctx, strings.TrimSpace(f.URL), false)
+	}
 	for {
-		page, next, err := a.fetch(ctx, f, before)
+		page, next, err := a.fetch(ctx, f, before, open)
+		if refused, ok := errors.AsType[*security.NetRefusal](err); ok && agent && len(before)+len(open) == 0 && refused.Verdict.Tier == security.TierAsk {
+			// Only now that the guard has let the name pass may it be looked up.
+			if open = a.k.opts.Net.Closed(ctx, strings.TrimSpace(f.URL), true); len(open) > 0 {
+				continue
+			}
+		}
 		if next == nil {
 			return page, err
 		}
+		open = nil
 		if before = append(before, next.From...); len(before) > maxLed {
 			return WebPage{}, sys.Errorf(sys.CodeRefused, "%s leads on from address to address too often.", sys.Shorten(before[0], 300)).WithHint("Use another source.")
 		}
@@ -64,7 +77,8 @@ func (a *BrowserAPI) Fetch(ctx context.Context, f WebFetch) (WebPage, error) {
 const maxLed = 5
 
 // fetch reads one page, or tells where it leads if that is to be asked for apart.
-func (a *BrowserAPI) fetch(ctx context.Context, f WebFetch, before []string) (WebPage, *web.Elsewhere, error) {
+// open are the addresses of the own network that a person has to open for it.
+func (a *BrowserAPI) fetch(ctx context.Context, f WebFetch, before []string, open []netip.Prefix) (WebPage, *web.Elsewhere, error) {
 	if err := a.noMarkSent(f.URL); err != nil {
 		return WebPage{}, nil, err
 	}
@@ -77,9 +91,22 @@ func (a *BrowserAPI) fetch(ctx context.Context, f WebFetch, before []string) (We
 	if a.who.Kind == sys.KindAgent {
 		act.words = &wording{host: security.HostOf(f.URL), address: strings.TrimSpace(f.URL), goesOn: f.From > 0}
 	}
+	if len(open) > 0 {
+		var err error
+		if act, err = a.opening(ctx, act, strings.TrimSpace(f.URL), open); err != nil {
+			return WebPage{}, nil, err
+		}
+	}
+	at := f.URL // where the page was in the end
+	act.brought = func(ctx context.Context) (Labels, error) {
+		if net := a.k.opts.Net; net.Inside(ctx, strings.TrimSpace(f.URL)) || net.Inside(ctx, at) {
+			return Labels{insideLabel(host, f.URL)}, nil
+		}
+		return Labels{webLabel(host, f.URL)}, nil
+	}
 	var next *web.Elsewhere
 	page, err := guard(ctx, a.caller, act, func(ctx context.Context) (WebPage, error) {
-		opt := web.FetchOptions{Raw: f.Raw, From: f.From, Max: f.Max}
+		opt := web.FetchOptions{Raw: f.Raw, From: f.From, Max: f.Max, Open: open}
 		var unknown error
 		if first := wordedOf(ctx); a.who.Kind == sys.KindAgent {
 			opt.Follow = func(from, to *url.URL) bool {
@@ -99,6 +126,7 @@ func (a *BrowserAPI) fetch(ctx context.Context, f WebFetch, before []string) (We
 		if err != nil {
 			return page, err
 		}
+		at = page.URL
 		page.Redirects = append(before, page.Redirects...)
 		texts := []string{page.Title, page.Markdown}
 		if n := len(page.Redirects); n > 0 { // the first address is the agent's own; the server led to the others

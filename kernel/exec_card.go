@@ -69,6 +69,9 @@ func (c *command) card(r *security.Request) {
 	r.Programs, r.Executable, r.Claim = v.Programs, c.executable, sys.Shorten(c.claim, 1000)
 	r.Contained = c.level(v.Network)
 	r.Network, r.Outside, r.Hidden = v.Network, v.Outside, v.Hidden()
+	if v.Network && r.Contained >= sys.IsolationFull {
+		r.Own = c.ownAddresses()
+	}
 	title := c.title()
 	r.Title, r.TitleKO = title.EN, title.KO
 	r.Why, r.WhyKO = because(v.Reason), v.ReasonKO

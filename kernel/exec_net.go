@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"oxios/kernel/security"
@@ -32,18 +33,25 @@ func askedText(tries []security.NetTry) string {
 	if len(tries) == 0 {
 		return ""
 	}
-	var parts []string
+	var parts, own []string
 	for _, t := range tries {
 		switch {
 		case !t.Allowed:
 			parts = append(parts, "refused "+t.Host+" ("+strings.TrimSuffix(t.Reason, ".")+")")
+			if t.Own != "" && !slices.Contains(own, t.Own) {
+				own = append(own, t.Own)
+			}
 		case t.Reason != "":
 			parts = append(parts, t.Host+" did not answer")
 		default:
 			parts = append(parts, "reached "+t.Host)
 		}
 	}
-	return "Network: " + strings.Join(parts, "; ") + "."
+	text := "Network: " + strings.Join(parts, "; ") + "."
+	if len(own) > 0 {
+		text += " The person can open what is in their own network: `oxios permissions grant-address " + own[0] + "`."
+	}
+	return text
 }
 
 // recordAsked puts into the audit chain what a command in the background asked

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,8 +53,13 @@ func TestContainedCommandReachesWhatTheGuardAllowsAndTellsWhatItAskedFor(t *test
 		t.Errorf("got %+v", r.Asked)
 	}
 	r, err, _ = answered(t, k, h, true, shell(h, kernel.ShellArgs{Command: "bash inside.sh", Network: true}))
-	if err != nil || !strings.Contains(r.Output, "403") || !strings.Contains(r.Output, "It leads into your own network.") || len(r.Asked) != 1 || r.Asked[0].Allowed {
+	if err != nil || !strings.Contains(r.Output, "403") || !strings.Contains(r.Output, "It leads into your own network.") || len(r.Asked) != 1 || r.Asked[0].Allowed ||
+		!strings.Contains(r.Note, "`oxios permissions grant-address 192.168.0.1`") {
 		t.Errorf("got %+v, %v", r, err)
+	}
+	_, _, ap = answered(t, k, h, false, shell(h, kernel.ShellArgs{Command: "curl http://192.168.0.1/ http://93.184.215.14/", Network: true}))
+	if !slices.Equal(ap.Request.Own, []string{"192.168.0.1"}) {
+		t.Errorf("got the addresses %q on the card", ap.Request.Own)
 	}
 	// Nobody approved the network: nothing passes, and the attempt is told.
 	r, err = h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "bash page.sh"})

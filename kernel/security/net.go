@@ -18,6 +18,7 @@ type NetVerdict struct {
 	Reason   string `json:"reason"`
 	ReasonKO string `json:"reason_ko"`
 	Part     string `json:"part"`
+	Own      string `json:"own,omitempty"` // the address that a person could open
 }
 
 // NetRefusal is the error of an address that the guard holds back.

@@ -154,7 +154,57 @@ func (g *NetGuard) judgeAddr(a netip.Addr, part string) *NetRefusal {
 	if why == nil || why.grant && slices.ContainsFunc(g.granted(), func(p netip.Prefix) bool { return p.Contains(a.Unmap()) }) {
 		return nil
 	}
-	return why.refusal(part)
+	refused := why.refusal(part)
+	if p, err := CheckGrant(a.Unmap().String()); err == nil {
+		refused.Verdict.Own = GrantText(p)
+	}
+	return refused
+}
+
+// Closed returns the addresses of the person's own machine or network that raw leads
+// to and that they could open, but have not; none where it leads elsewhere too, or
+// where nobody can open it. A name is looked up only if lookUp says so: the
+// question for it leaves this machine.
+func (g *NetGuard) Closed(ctx context.Context, raw string, lookUp bool) []netip.Prefix {
+	var out []netip.Prefix
+	for _, a := range g.leads(ctx, raw, lookUp) {
+		p, err := CheckGrant(a.Unmap().String())
+		if err != nil {
+			return nil
+		}
+		if g.judgeAddr(a, "") != nil && !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Inside reports whether raw leads into the person's own machine or network, opened
+// or not.
+func (g *NetGuard) Inside(ctx context.Context, raw string) bool {
+	if t, refused := readURL(raw); refused == nil && !t.addr.IsValid() && judgeName(t.host) != nil {
+		return true
+	}
+	return slices.ContainsFunc(g.leads(ctx, raw, len(g.granted()) > 0), func(a netip.Addr) bool { return judgeAddr(a) != nil })
+}
+
+// leads returns the addresses that raw leads to, those of a name only with lookUp.
+func (g *NetGuard) leads(ctx context.Context, raw string, lookUp bool) []netip.Addr {
+	t, refused := readURL(raw)
+	if refused != nil {
+		return nil
+	}
+	if t.addr.IsValid() {
+		return []netip.Addr{t.addr}
+	}
+	if why := judgeName(t.host); !lookUp || why != nil && !why.grant {
+		return nil
+	}
+	answers, err := g.resolver()(ctx, t.host)
+	if err != nil || len(answers) > maxNetAnswers {
+		return nil
+	}
+	return answers
 }
 
 // dial connects a host with a port: it is looked up and checked here, where
@@ -197,12 +247,7 @@ func (g *NetGuard) dial(ctx context.Context, network, hostPort string) (net.Conn
 // second one only shows a name that is made to change between a check and the
 // request of some other program.
 func (g *NetGuard) lookUp(ctx context.Context, name string) ([]netip.Addr, *NetRefusal) {
-	resolve := g.Resolve
-	if resolve == nil {
-		resolve = func(ctx context.Context, name string) ([]netip.Addr, error) {
-			return net.DefaultResolver.LookupNetIP(ctx, "ip", name+".") // never through the search list
-		}
-	}
+	resolve := g.resolver()
 	var first []netip.Addr
 	for again := range 2 {
 		answers, err := resolve(ctx, name)
@@ -226,6 +271,15 @@ func (g *NetGuard) lookUp(ctx context.Context, name string) ([]netip.Addr, *NetR
 		}
 	}
 	return first, nil
+}
+
+func (g *NetGuard) resolver() func(ctx context.Context, name string) ([]netip.Addr, error) {
+	if g.Resolve != nil {
+		return g.Resolve
+	}
+	return func(ctx context.Context, name string) ([]netip.Addr, error) {
+		return net.DefaultResolver.LookupNetIP(ctx, "ip", name+".") // never through the search list
+	}
 }
 
 // Look judges an address by asking for it through the guard's transport.

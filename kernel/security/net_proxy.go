@@ -37,6 +37,7 @@ type NetTry struct {
 	Allowed  bool   `json:"allowed"`
 	Reason   string `json:"reason,omitempty"` // why it was refused, or could not be reached
 	ReasonKO string `json:"reason_ko,omitempty"`
+	Own      string `json:"own,omitempty"` // the address of the own network that a person could open
 	Times    int    `json:"times"`
 }
 
@@ -126,17 +127,17 @@ func (p *NetProxy) connect(ctx context.Context, q *http.Request) (net.Conn, erro
 	}
 	host = shortPart(host)
 	if p.Closed != (sys.Words{}) {
-		return nil, p.refuse(host, p.Closed)
+		return nil, p.refuse(host, p.Closed, "")
 	}
 	if refused == nil && q.Method != http.MethodConnect && t.url.Scheme != "http" {
 		refused = netScheme.refusal(t.url.Scheme)
 	}
 	if refused != nil {
-		return nil, p.refuse(host, sys.Words{EN: refused.Verdict.Reason, KO: refused.Verdict.ReasonKO})
+		return nil, p.refuse(host, sys.Words{EN: refused.Verdict.Reason, KO: refused.Verdict.ReasonKO}, refused.Verdict.Own)
 	}
 	conn, err := p.Guard.dial(ctx, "tcp", net.JoinHostPort(t.host, strconv.Itoa(int(t.port))))
 	if held, ok := errors.AsType[*NetRefusal](err); ok {
-		return nil, p.refuse(host, sys.Words{EN: held.Verdict.Reason, KO: held.Verdict.ReasonKO})
+		return nil, p.refuse(host, sys.Words{EN: held.Verdict.Reason, KO: held.Verdict.ReasonKO}, held.Verdict.Own)
 	}
 	if err != nil {
 		p.note(NetTry{Host: host, Allowed: true, Reason: "It did not answer.", ReasonKO: "응답하지 않았습니다."})
@@ -158,8 +159,8 @@ func statusOf(err error) int {
 	return http.StatusBadGateway
 }
 
-func (p *NetProxy) refuse(host string, why sys.Words) error {
-	p.note(NetTry{Host: host, Reason: why.EN, ReasonKO: why.KO})
+func (p *NetProxy) refuse(host string, why sys.Words, own string) error {
+	p.note(NetTry{Host: host, Reason: why.EN, ReasonKO: why.KO, Own: own})
 	return &proxyRefusal{"Oxios refused " + host + ": " + why.EN}
 }
 

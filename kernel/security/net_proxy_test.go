@@ -128,7 +128,7 @@ func TestProxyCarriesTunnels(t *testing.T) {
 	}
 	want := []NetTry{
 		{Host: "example.com:443", Allowed: true, Times: 1},
-		{Host: "inside.example.com:443", Reason: "It leads into your own network.", ReasonKO: "내부 네트워크로 가는 주소입니다.", Times: 1},
+		{Host: "inside.example.com:443", Reason: "It leads into your own network.", ReasonKO: "내부 네트워크로 가는 주소입니다.", Own: "10.0.0.7", Times: 1},
 	}
 	if diff := cmp.Diff(want, p.Tries()); diff != "" {
 		t.Errorf("tries (-want +got):\n%s", diff)

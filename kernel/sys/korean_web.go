@@ -3,6 +3,10 @@ package sys
 // koreanWeb are the sentences about reading pages and searching the web.
 func koreanWeb() [][2]string {
 	return [][2]string{
+		{"Reads a page of your own network: %s", "내부 네트워크의 페이지를 읽습니다: %s"},
+		{"what %s of your own network sent", "내부 네트워크의 %s에서 온 내용"},
+		{"Reads a page of this computer: %s", "이 컴퓨터의 페이지를 읽습니다: %s"},
+		{"Agents reach %s only if you open it: once, for this run, or for good.", "%s은(는) 열어 주어야 에이전트가 접근합니다. 한 번만, 이 실행 동안, 또는 계속 열 수 있습니다."},
 		{"Reads the page %s", "페이지를 읽습니다: %s"},
 		{"Reads the page %s, where %s leads", "페이지를 읽습니다: %s (%s에서 이어진 주소)"},
 		{"what lies in %s, where an agent ran commands after it had read %s", "%s에 있는 것 (에이전트가 다음을 읽은 뒤 이곳에서 명령을 실행함: %s)"},

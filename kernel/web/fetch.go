@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"path"
 	"slices"
@@ -27,6 +28,10 @@ type FetchOptions struct {
 	// follows all that the guard lets through. Where it says no, the fetch fails
 	// with [*Elsewhere].
 	Follow func(from, to *url.URL) bool
+
+	// Open are addresses of the own machine or network that the person opened for
+	// this page.
+	Open []netip.Prefix
 }
 
 // Page is what an address holds. All of its texts are written by strangers.
@@ -69,7 +74,7 @@ func (c *Client) Fetch(ctx context.Context, address string, opt FetchOptions) (P
 		return Page{}, sys.Errorf(sys.CodeInvalid, "A page has no character %d.", min(opt.From, opt.Max)).
 			WithHint("Give 0, or the number with which the last piece said it goes on.")
 	}
-	r, err := c.get(ctx, strings.TrimSpace(address), opt.Follow)
+	r, err := c.get(ctx, strings.TrimSpace(address), opt)
 	if err != nil {
 		return Page{}, err
 	}
@@ -88,11 +93,12 @@ func (c *Client) Fetch(ctx context.Context, address string, opt FetchOptions) (P
 }
 
 // get asks for a page and reads its answer.
-func (c *Client) get(ctx context.Context, address string, follow func(from, to *url.URL) bool) (*reading, error) {
+func (c *Client) get(ctx context.Context, address string, opt FetchOptions) (*reading, error) {
 	within, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	t := &trip{userAgent: c.UserAgent, follow: follow, accept: "text/html,application/xhtml+xml,application/json;q=0.9,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5"}
+	t := &trip{userAgent: c.UserAgent, follow: opt.Follow, accept: "text/html,application/xhtml+xml,application/json;q=0.9,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5"}
 	g := c.guard(t)
+	g.Granted = append(g.Granted, opt.Open...)
 	transport := g.Transport()
 	transport.ResponseHeaderTimeout = c.Timeout
 	t.base = transport

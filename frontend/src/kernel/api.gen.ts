@@ -239,6 +239,8 @@ export interface ApprovalRequest {
   network: boolean;
   /** the machine of a request that the agent worded itself: a yes of [ScopeRun] covers all of it for the run */
   host?: string;
+  /** addresses of the own machine or network that it wants to reach and that are not open; a yes opens those of a page, for it alone */
+  own?: string[];
   /** paths outside the folder */
   outside?: string[];
   /** the isolation that it would run under */
@@ -2119,6 +2121,8 @@ export interface NetTry {
   /** why it was refused, or could not be reached */
   reason?: string;
   reason_ko?: string;
+  /** the address of the own network that a person could open */
+  own?: string;
   times: number;
 }
 
