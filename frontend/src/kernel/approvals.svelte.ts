@@ -48,6 +48,12 @@ export class Approvals {
 		this.#decide(await this.#kernel.security.approve(id, { hash, scope, comment }));
 	}
 
+	/** open opens addresses of the own network to all agents, and says yes once to the request as it was shown. */
+	async open(id: string, hash: string, addresses: string[]): Promise<void> {
+		for (const address of addresses) await this.#kernel.security.grantAddress(address);
+		await this.approve(id, hash, 'once');
+	}
+
 	/** propose says how a request could be approved as a kind of step. */
 	propose(id: string): Promise<GrantProposal> {
 		return this.#kernel.security.proposeGrant(id);

@@ -78,6 +78,13 @@ export class Card {
 		await this.#decide(() => this.#approvals.approve(id, request.hash, scope));
 	}
 
+	/** open says yes once, and opens the addresses of the own network that the request names to all agents. */
+	async open(): Promise<void> {
+		if (!this.mayApprove) return;
+		const { id, request } = this.approval;
+		await this.#decide(() => this.#approvals.open(id, request.hash, request.own ?? []));
+	}
+
 	/** propose opens the preview of the kind of step, or closes it. */
 	async propose(): Promise<void> {
 		if (this.proposing) return this.unpropose();

@@ -25,7 +25,7 @@ async function setup(session: string, index = 0) {
 	const press = (init: KeyboardEventInit) =>
 		element.dispatchEvent(new KeyboardEvent('keydown', { bubbles: true, cancelable: true, ...init }));
 	const decided = () => fake.calls.filter((c) => /approve|deny/.test(c.method)).map((c) => c.method);
-	return { card, press, decided, ondraft, element, wait };
+	return { fake, card, press, decided, ondraft, element, wait };
 }
 
 const ctrlEnter = { key: 'Enter', code: 'Enter', ctrlKey: true };
@@ -52,6 +52,50 @@ describe('the card', () => {
 		await tick();
 		await fireEvent.keyDown(screen.getByRole('button', { name: 'More' }), { key: 'Enter', code: 'Enter' });
 		expect((await screen.findByRole('menuitem')).textContent).toContain('Covers every request to one.example until');
+	});
+
+	it('offers to open an address of the own network to all agents, and approves once with it', async () => {
+		const { card, element, fake } = await setup('s-tidy');
+		const { approval } = card;
+		card.show({
+			...approval,
+			request: { ...approval.request, command: '', network: false, host: 'nas.local', own: ['192.168.1.20'] },
+		});
+		await tick();
+		expect(element.textContent).toContain('192.168.1.20: approving opens it for this alone');
+		await fireEvent.keyDown(screen.getByRole('button', { name: 'More' }), { key: 'Enter', code: 'Enter' });
+		const items = await screen.findAllByRole('menuitem');
+		expect(items.map((i) => i.textContent?.trim())).toEqual([
+			expect.stringContaining('Approve for this run'),
+			expect.stringContaining('Open 192.168.1.20 to all agentsApproves this once, too.'),
+		]);
+		await card.open();
+		expect(fake.calls.filter((c) => /grantAddress|approve$/.test(c.method)).map((c) => [c.method, c.args[0]])).toEqual([
+			['security.grantAddress', '192.168.1.20'],
+			['security.approve', approval.id],
+		]);
+	});
+
+	it('approves nothing where an address cannot be opened', async () => {
+		const { card, fake } = await setup('s-tidy');
+		card.show({ ...card.approval, request: { ...card.approval.request, own: ['8.8.8.8'] } });
+		await card.open();
+		expect(card.failure?.message).toContain('is not in your own network');
+		expect(fake.calls.some((c) => c.method === 'security.approve')).toBe(false);
+	});
+
+	it('says that an address stays closed to a command, and offers to open it', async () => {
+		const { card, element } = await setup('s-tidy');
+		const { approval } = card;
+		card.show({
+			...approval,
+			request: { ...approval.request, command: 'curl http://10.0.0.7/', network: true, own: ['10.0.0.7'] },
+		});
+		await tick();
+		expect(element.textContent).toContain('10.0.0.7 stays closed to the command unless you open it');
+		await fireEvent.keyDown(screen.getByRole('button', { name: 'More' }), { key: 'Enter', code: 'Enter' });
+		const items = await screen.findAllByRole('menuitem');
+		expect(items.map((i) => i.textContent?.trim())).toEqual([expect.stringContaining('Open 10.0.0.7 to all agents')]);
 	});
 
 	it('approves once with Ctrl Enter', async () => {

@@ -1,4 +1,4 @@
-import { cleanup, render, screen } from '@testing-library/svelte';
+import { cleanup, fireEvent, render, screen } from '@testing-library/svelte';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { makeKernel } from '../../kernel/api.gen';
 import { FakeTransport } from '../../kernel/fake/transport';
@@ -74,6 +74,23 @@ describe('the rules of agents', () => {
 		await vi.waitFor(() => expect(screen.queryByText('~/taxes')).toBeNull());
 		expect(calls('security.allowPath')).toEqual([['~/taxes']]);
 		expect(screen.queryByRole('button', { name: 'No longer keep ~/.ssh from agents' })).toBeNull();
+	});
+
+	it('lists the addresses that are open, adds one and removes it', async () => {
+		render(Permissions);
+		await screen.findByText('Nothing is open.');
+		const section = screen.getByText('Open in your network').closest('section')!;
+		section.querySelector<HTMLButtonElement>('button')!.click();
+		const field = await screen.findByLabelText('Address or range');
+		await fireEvent.input(field, { target: { value: '8.8.8.8' } });
+		(await button('Open to agents')).click();
+		await screen.findByText(/8\.8\.8\.8 is not in your own network/);
+		await fireEvent.input(field, { target: { value: '192.168.1.0/24' } });
+		(await button('Open to agents')).click();
+		(await button('Remove 192.168.1.0/24')).click();
+		await screen.findByText('Nothing is open.');
+		expect(calls('security.grantAddress')).toEqual([['8.8.8.8'], ['192.168.1.0/24']]);
+		expect(calls('security.revokeAddress')).toEqual([['192.168.1.0/24']]);
 	});
 
 	it('puts a role away, and back where it is built in', async () => {

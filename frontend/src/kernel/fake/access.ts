@@ -23,7 +23,7 @@ const builtIn = (name: string): RoleView => ({
 	rights: rights[name] ?? '',
 });
 
-/** FakeAccess keeps the roles and the denied paths of the fake kernel. */
+/** FakeAccess keeps the roles, the denied paths and the open addresses of the fake kernel. */
 export class FakeAccess {
 	#roles: RoleView[] = [
 		...profiles.map(builtIn),
@@ -38,6 +38,7 @@ export class FakeAccess {
 		},
 	];
 	#denied = ['~/taxes', '~/Documents/contracts'];
+	#opened: string[] = [];
 	#default: () => string;
 
 	constructor(role: () => string) {
@@ -49,7 +50,7 @@ export class FakeAccess {
 			role: this.#default(),
 			roles: this.#roles,
 			denied_paths: this.#denied,
-			granted_addresses: [],
+			granted_addresses: this.#opened,
 			profiles,
 			path: '~/.oxios/config.toml',
 		};
@@ -81,6 +82,22 @@ export class FakeAccess {
 		if (path === '~' || path === '/')
 			throw no('invalid', `denied_paths has "${path}", which holds everything: agents could do nothing.`);
 		this.#denied = [...this.#denied.filter((p) => p !== path), path];
+		return this.all();
+	}
+
+	open(address: string): Permissions {
+		if (!/^(10|127|192\.168|172\.(1[6-9]|2\d|3[01]))\.[\d./]+$/.test(address))
+			throw no(
+				'invalid',
+				`${address} is not in your own network. Nothing was changed.`,
+				'Public addresses need no grant.',
+			);
+		this.#opened = [...this.#opened.filter((a) => a !== address), address];
+		return this.all();
+	}
+
+	close(address: string): Permissions {
+		this.#opened = this.#opened.filter((a) => a !== address);
 		return this.all();
 	}
 

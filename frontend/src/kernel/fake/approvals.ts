@@ -67,6 +67,8 @@ export class FakeApprovals {
 		'security.deleteRole': (name: string) => this.#access.remove(name),
 		'security.denyPath': (path: string) => this.#access.deny(path),
 		'security.allowPath': (path: string) => this.#access.allow(path),
+		'security.grantAddress': (address: string) => this.#access.open(address),
+		'security.revokeAddress': (address: string) => this.#access.close(address),
 		'security.policy': () => ({ ...this.#core.world.policy, mode: this.#core.world.config.values.mode }),
 		'security.tools': () => this.#core.world.tools,
 		'security.setTool': (name: string, on: boolean) => {

@@ -317,6 +317,11 @@ export const en = {
 			`Covers every request to ${host} until the run ends or reads something secret. It does not name that machine for later runs.`,
 		runWhyCode:
 			'Covers this very call, also what it writes later, until the run ends or the files that it runs change.',
+		openOwn: (list: string) => `Open ${list} to all agents`,
+		openOwnWhy: 'Approves this once, too. Stays open until you remove it in Settings, Permissions.',
+		own: 'Own network',
+		ownPage: (list: string) => `${list}: approving opens it for this alone`,
+		ownCommand: (list: string) => `${list} stays closed to the command unless you open it to all agents`,
 		code: 'Code',
 		runsCode: 'Runs code of this folder',
 		granted: 'Approved for this run',
