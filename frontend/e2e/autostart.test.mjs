@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { browser, run } from './serve.mjs';
+import { browser, run, tryDemo } from './serve.mjs';
 
 const binary = process.env.OXIOS_BIN;
 
@@ -21,7 +21,7 @@ describe('start with the system', { skip: binary ? false : 'OXIOS_BIN names no b
 		chrome = await browser();
 		page = await chrome.newPage({ viewport: { width: 1280, height: 800 }, locale: 'en' });
 		await page.goto(server.match[0]);
-		await page.getByRole('button', { name: 'Try the offline demo' }).click();
+		await tryDemo(page);
 		await page.getByRole('button', { name: 'Begin' }).click();
 		await page.getByRole('textbox', { name: 'Message' }).waitFor();
 	});

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { browser, run } from './serve.mjs';
+import { browser, run, tryDemo } from './serve.mjs';
 
 const binary = process.env.OXIOS_BIN;
 const command = promisify(execFile);
@@ -75,7 +75,7 @@ describe('data', { skip: binary ? false : 'OXIOS_BIN names no binary' }, () => {
 		});
 		page = await context.newPage();
 		await page.goto(server.match[0]);
-		await page.getByRole('button', { name: 'Try the offline demo' }).click();
+		await tryDemo(page);
 		await page.getByRole('button', { name: 'Begin' }).click();
 		await ask('Write a hello file.');
 		await ask('Look around this folder.');

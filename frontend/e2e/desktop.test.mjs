@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, before, describe, it } from 'node:test';
-import { answer, browser, freePort, run } from './serve.mjs';
+import { answer, browser, freePort, run, tryDemo } from './serve.mjs';
 
 const binary = process.env.OXIOS_DESKTOP_DEV_BIN;
 const dist = join(dirname(dirname(fileURLToPath(import.meta.url))), 'dist');
@@ -49,7 +49,7 @@ describe('oxios-desktop', { skip: binary ? false : 'OXIOS_DESKTOP_DEV_BIN names 
 	});
 
 	it('writes a file that was asked for, and shows what changed', async () => {
-		await page.getByRole('button', { name: 'Try the offline demo' }).click();
+		await tryDemo(page);
 		await page.getByRole('button', { name: 'Begin' }).click();
 		const message = page.getByRole('textbox', { name: 'Message' });
 		await message.fill('Write a hello file.');

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { afterEach, after, before, describe, it } from 'node:test';
 import { binary, listen, machine, visit } from './machine.mjs';
 import { accessible } from './oxios.mjs';
-import { browser, freePort } from './serve.mjs';
+import { browser, freePort, tryDemo } from './serve.mjs';
 
 const skip = binary ? false : 'OXIOS_BIN names no binary';
 const KEY = 'first-key-0123456789';
@@ -140,7 +140,7 @@ describe('the first ten minutes', { skip }, () => {
 		await page.getByText('Saved without testing. It has not answered yet.').waitFor();
 		await page.reload();
 		await page.getByText('Saved without testing. It has not answered yet.').waitFor();
-		await page.getByRole('button', { name: 'Try the offline demo' }).click();
+		await tryDemo(page);
 		await page.getByRole('button', { name: 'Begin' }).click();
 		await page.getByRole('button', { name: 'Later' }).click();
 		await page.keyboard.press('Control+Comma');
@@ -176,7 +176,7 @@ describe('the first ten minutes', { skip }, () => {
 
 	it('remember the demo too', async () => {
 		await fresh();
-		await page.getByRole('button', { name: 'Try the offline demo' }).click();
+		await tryDemo(page);
 		await rights();
 		await again('kill');
 		await rights();
@@ -301,7 +301,7 @@ describe('the first ten minutes', { skip }, () => {
 
 	it('have a demo that answers in the language it was asked in, runs nothing unrelated, and has files', async () => {
 		await fresh();
-		await page.getByRole('button', { name: 'Try the offline demo' }).click();
+		await tryDemo(page);
 		await page.getByRole('button', { name: 'Begin' }).click();
 		const ask = async (text) => {
 			await message().fill(text);

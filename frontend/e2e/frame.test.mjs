@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { begin, binary, far, listen, machine, ollama, visit } from './machine.mjs';
-import { browser, freePort } from './serve.mjs';
+import { browser, freePort, tryDemo } from './serve.mjs';
 
 const skip = binary ? false : 'OXIOS_BIN names no binary';
 let chrome, m, page;
@@ -96,7 +96,7 @@ describe('the first start', { skip }, () => {
 
 	it('ends with the first answer, one click away, and does not come back', async () => {
 		await fresh({ first: true });
-		await page.getByRole('button', { name: 'Try the offline demo' }).click();
+		await tryDemo(page);
 		await page.getByRole('button', { name: 'Begin' }).click();
 		await page.getByText('Ask something.').waitFor();
 		await page.getByRole('button', { name: 'Write a hello file' }).click();

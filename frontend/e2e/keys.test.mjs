@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import AxeBuilder from '@axe-core/playwright';
-import { browser, run } from './serve.mjs';
+import { browser, run, tryDemo } from './serve.mjs';
 
 const binary = process.env.OXIOS_BIN;
 const secret = 'sk-e2e-openai-0123456789abcdef';
@@ -43,7 +43,7 @@ describe('keys', { skip: binary ? false : 'OXIOS_BIN names no binary' }, () => {
 		await writeFile(auth, `{ "openai": { "type": "api_key", "key": "${secret}" }, "note": "mine" }`, { mode: 0o600 });
 		chrome = await browser();
 		await start();
-		await page.getByRole('button', { name: 'Try the offline demo' }).click();
+		await tryDemo(page);
 		await page.getByRole('button', { name: 'Begin' }).click();
 		// The first answer ends the first start.
 		await page.getByRole('textbox', { name: 'Message' }).fill('Look around this folder.');

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, run } from './serve.mjs';
+import { freePort, run, tryDemo } from './serve.mjs';
 
 export const binary = process.env.OXIOS_BIN;
 
@@ -140,7 +140,7 @@ export async function visit(chrome, address, options = {}) {
 
 /** begin goes through the first start with the demo, and past the first answer. */
 export async function begin(page) {
-	await page.getByRole('button', { name: 'Try the offline demo' }).click();
+	await tryDemo(page);
 	await page.getByRole('button', { name: 'Begin' }).click();
 	await page.getByRole('button', { name: 'Later' }).click();
 	await page.getByRole('button', { name: 'Later' }).waitFor({ state: 'detached' });

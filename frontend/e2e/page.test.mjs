@@ -1,7 +1,7 @@
 // The page on the scripted kernel: what a person does with it, in a real browser.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { answer, browser, fakePage } from './serve.mjs';
+import { answer, browser, fakePage, tryDemo } from './serve.mjs';
 
 let served, chrome, page, errors;
 
@@ -211,7 +211,7 @@ describe('the first start', () => {
 
 	it('offers the demo, and labels every answer of it', async () => {
 		await page.goto(`${served.url}?fake=1&scene=first`);
-		await page.getByRole('button', { name: 'Try the offline demo' }).click();
+		await tryDemo(page);
 		await page.getByRole('button', { name: 'Begin' }).click();
 		await say('Look around.');
 		await log().getByText('Demo: scripted, no language model').waitFor();

@@ -103,3 +103,11 @@ export async function palette(page, name) {
 export async function answer(button) {
 	await button.and(button.page().locator(':not([aria-disabled="true"])')).click();
 }
+
+/** tryDemo presses the button of the demo once this machine was looked at: what is found moves it. */
+export async function tryDemo(page) {
+	const button = page.getByRole('button', { name: 'Try the offline demo' });
+	await button.waitFor();
+	await page.getByText('Looking for models on this machine', { exact: true }).waitFor({ state: 'detached' });
+	await button.click();
+}

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { browser, run } from './serve.mjs';
+import { browser, run, tryDemo } from './serve.mjs';
 
 const binary = process.env.OXIOS_BIN;
 
@@ -31,7 +31,7 @@ describe('oxios serve', { skip: binary ? false : 'OXIOS_BIN names no binary' }, 
 	});
 
 	it('begins with the demo and answers, labelled as scripted', async () => {
-		await page.getByRole('button', { name: 'Try the offline demo' }).click();
+		await tryDemo(page);
 		await page.getByRole('button', { name: 'Begin' }).click();
 		const message = page.getByRole('textbox', { name: 'Message' });
 		await message.fill('Look around this folder.');

@@ -21,6 +21,7 @@ import type Sessions from '../features/sessions/Sessions.svelte';
 import { Managed } from '../features/spaces/managed.svelte';
 import type SpacePane from '../features/spaces/SpacePane.svelte';
 import type SpacesView from '../features/spaces/SpacesView.svelte';
+import type { Run } from '../kernel/api.gen';
 import type { Live } from '../kernel/live.svelte';
 import { i18n } from '../ui/i18n/index.svelte';
 import { shortcutOf } from '../ui/keys';
@@ -147,7 +148,22 @@ export class Places {
 		$effect(() => {
 			const c = this.conversation;
 			if (!c) return;
-			const offs = [live.onevent((e) => c.receive(e)), live.onreload(() => void c.load())];
+			const offs = [
+				live.onevent((e) => {
+					c.receive(e);
+					// A person may leave before the inbox says that it has it.
+					if (
+						e.kind === 'run.ended' &&
+						e.session_id === c.id &&
+						e.run_id &&
+						!(e.data as Run).parent_id &&
+						this.#inFront(c)
+					) {
+						void live.inbox.see([e.run_id]).catch(() => {});
+					}
+				}),
+				live.onreload(() => void c.load()),
+			];
 			untrack(() => void c.load());
 			return () => {
 				offs.forEach((off) => off());
@@ -169,7 +185,7 @@ export class Places {
 		// What came of a run is seen when its conversation is in front.
 		$effect(() => {
 			const c = this.conversation;
-			if (!live.focused || shell.view !== 'chat' || !c?.loaded || c.failure) return;
+			if (!c || !this.#inFront(c)) return;
 			const ids = live.inbox.of(c.id);
 			if (ids.length > 0) untrack(() => void live.inbox.see(ids).catch(() => {})); // they stay, and are tried again
 		});
@@ -183,6 +199,11 @@ export class Places {
 		$effect(() => live.onreload(() => void vault.again()));
 		$effect(() => live.onevent((e) => commands.titles.receive(e)));
 		$effect(() => live.onreload(() => commands.titles.forget()));
+	}
+
+	/** inFront says that the person sees what comes of a conversation's runs. */
+	#inFront(c: Conversation): boolean {
+		return this.live.focused && this.shell.view === 'chat' && c.loaded && !c.failure;
 	}
 
 	/** shortcut does what a key stands for, and reports whether it stands for anything here. */

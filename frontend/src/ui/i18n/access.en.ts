@@ -54,7 +54,7 @@ export const access = {
 		openWhy:
 			'Agents reach addresses of this computer and of your own network only where you open them. Services that give out credentials stay closed.',
 		openNone: 'Nothing is open.',
-		openAdd: 'Add',
+		openAdd: 'Add an address',
 		openTitle: 'Open an address to agents',
 		openAddress: 'Address or range',
 		openHint: 'Like 192.168.1.20 or 192.168.1.0/24.',

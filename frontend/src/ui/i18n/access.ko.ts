@@ -57,7 +57,7 @@ export const access: typeof en = {
 		openWhy:
 			'에이전트는 여기에서 열어 준 주소에만 접근합니다. 이 컴퓨터와 내부 네트워크의 다른 주소는 닫혀 있고, 자격 증명을 내주는 서비스는 열 수 없습니다.',
 		openNone: '열어 준 주소가 없습니다.',
-		openAdd: '추가',
+		openAdd: '주소 추가',
 		openTitle: '에이전트에게 주소 열기',
 		openAddress: '주소 또는 범위',
 		openHint: '예: 192.168.1.20, 192.168.1.0/24',
