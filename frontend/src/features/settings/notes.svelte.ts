@@ -29,6 +29,7 @@ export class NotesPage {
 	#live: Live;
 	#leave: () => Promise<void>;
 	#turn = 0;
+	#reading = 0;
 	#timer: ReturnType<typeof setTimeout> | undefined;
 
 	/** leave writes the notes that are open. */
@@ -70,12 +71,16 @@ export class NotesPage {
 		};
 	}
 
+	/** load reads how it stands. Of several readings the one that began last counts, whichever answers first. */
 	async load(): Promise<void> {
+		const reading = ++this.#reading;
 		try {
-			this.state = await this.#live.kernel.knowledge.state();
+			const state = await this.#live.kernel.knowledge.state();
+			if (reading !== this.#reading) return;
+			this.state = state;
 			this.failure = undefined;
 		} catch (e) {
-			this.failure = failureOf(e);
+			if (reading === this.#reading) this.failure = failureOf(e);
 		}
 	}
 

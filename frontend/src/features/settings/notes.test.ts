@@ -25,6 +25,22 @@ it('another folder is used at once, and the open note is written before', async 
 	expect(page.own).toBe(true);
 });
 
+it('a reading that answers late does not hide what a later one found', async () => {
+	const page = new NotesPage(live, async () => {});
+	const { state } = live.kernel.knowledge;
+	const there = await state();
+	const gone: typeof there = { ...there, problem: { code: 'not_found', message: 'The folder of the notes is not there.' } };
+	let late: (s: typeof there) => void = () => {};
+	vi.spyOn(live.kernel.knowledge, 'state')
+		.mockReturnValueOnce(new Promise<typeof there>((done) => (late = done)))
+		.mockResolvedValueOnce(gone);
+	const first = page.load();
+	await page.load();
+	late(there);
+	await first;
+	expect(page.state?.problem?.code).toBe('not_found');
+});
+
 it('one that cannot be used is refused, and the old one stays', async () => {
 	const page = new NotesPage(live, async () => {});
 	await page.load();
