@@ -29,7 +29,10 @@ it('a reading that answers late does not hide what a later one found', async () 
 	const page = new NotesPage(live, async () => {});
 	const { state } = live.kernel.knowledge;
 	const there = await state();
-	const gone: typeof there = { ...there, problem: { code: 'not_found', message: 'The folder of the notes is not there.' } };
+	const gone: typeof there = {
+		...there,
+		problem: { code: 'not_found', message: 'The folder of the notes is not there.' },
+	};
 	let late: (s: typeof there) => void = () => {};
 	vi.spyOn(live.kernel.knowledge, 'state')
 		.mockReturnValueOnce(new Promise<typeof there>((done) => (late = done)))
