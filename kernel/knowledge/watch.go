@@ -28,17 +28,18 @@ func (v *Vault) Run(ctx context.Context) error {
 	v.log.InfoContext(ctx, "Vault is watched", "folder", v.dir)
 	away := false
 	for ctx.Err() == nil {
-		if err := v.ready(ctx); err == nil {
+		err := v.ready(ctx)
+		if err == nil {
 			if away {
 				away = false
 				v.onChange(nil)
 			}
 			err = v.watch(ctx)
-			if err != nil && ctx.Err() == nil {
-				v.log.WarnContext(ctx, "Vault is not watched for now", "folder", v.dir, "error", err)
-				away = true
-				v.onChange(nil)
-			}
+		}
+		if err != nil && !away && ctx.Err() == nil { // also where it went before it was watched
+			v.log.WarnContext(ctx, "Vault is not watched for now", "folder", v.dir, "error", err)
+			away = true
+			v.onChange(nil)
 		}
 		select {
 		case <-ctx.Done():

@@ -88,6 +88,30 @@ func TestOwnChangeIsToldOnce(t *testing.T) {
 	}
 }
 
+func TestFolderThatWentBeforeItWasWatchedIsTold(t *testing.T) {
+	t.Parallel()
+	v := setup(t, map[string]string{"a.md": "one"})
+	if _, err := v.Tree(t.Context()); err != nil { // it is known by now
+		t.Fatal(err)
+	}
+	if err := os.Rename(v.dir, v.dir+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.there(); err == nil {
+		t.Fatal("got a folder that went")
+	}
+	v.pace.absent = 5 * time.Millisecond
+	told := make(chan []string, 8)
+	v.opt.OnChange = func(paths []string) { told <- paths }
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { _ = v.Run(ctx); close(ended) }()
+	t.Cleanup(func() { cancel(); <-ended })
+	if got := <-told; got != nil {
+		t.Errorf("got %v, want that all has to be read anew", got)
+	}
+}
+
 func TestWatchWaitsForAFolderThatVanished(t *testing.T) {
 	t.Parallel()
 	v := setup(t, map[string]string{"a.md": "one"})
