@@ -98,7 +98,7 @@ func (c *Client) get(ctx context.Context, address string, opt FetchOptions) (*re
 	defer cancel()
 	t := &trip{userAgent: c.UserAgent, follow: opt.Follow, accept: "text/html,application/xhtml+xml,application/json;q=0.9,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5"}
 	g := c.guard(t)
-	g.Granted = append(g.Granted, opt.Open...)
+	g.Granted = slices.Concat(g.Granted, opt.Open) // the list of the client is shared by all its readings
 	transport := g.Transport()
 	transport.ResponseHeaderTimeout = c.Timeout
 	t.base = transport
