@@ -5,9 +5,11 @@ import (
 	"strings"
 )
 
+type cmdList struct{ tools, words, file string }
+
 // cmdLists are the tools that keep a list of what they were asked for in a file of
 // the project which other programs run, with the words that have them write it.
-var cmdLists = []struct{ tools, words, file string }{
+var cmdLists = []cmdList{
 	{"npm pnpm yarn bun", "i in ins install add remove rm r un uninstall update up upgrade ci link unlink dedupe version pkg init", "package.json"},
 	{"uv poetry pdm rye hatch", "add remove lock sync update version install init", "pyproject.toml"},
 	{"bundle", "add remove update init", "gemfile"},
@@ -19,16 +21,19 @@ var cmdLists = []struct{ tools, words, file string }{
 
 // keepsList notes the file in which a tool writes down what it is asked for.
 func (w *cmdWalker) keepsList(name string, args []cmdWord) {
-	ops := operands(args)
-	verbs := ops[:min(1, len(ops))]
-	if len(args) > 0 && strings.HasPrefix(args[0].text, "-") { // the first one may belong to an option
-		verbs = ops[:min(2, len(ops))]
+	i := slices.IndexFunc(cmdLists, func(l cmdList) bool { return slices.Contains(strings.Fields(l.tools), name) })
+	if i < 0 {
+		return
 	}
-	for _, l := range cmdLists {
-		asked := slices.ContainsFunc(verbs, func(op cmdWord) bool { return slices.Contains(strings.Fields(l.words), op.text) })
-		if slices.Contains(strings.Fields(l.tools), name) && (asked || name == "yarn" && len(args) == 0) {
-			w.v.Lists = append(w.v.Lists, l.file)
-		}
+	most := 1
+	if len(args) > 0 && strings.HasPrefix(args[0].text, "-") { // the first operand may belong to an option
+		most = 2
+	}
+	verbs := operands(args)
+	verbs = verbs[:min(most, len(verbs))]
+	words := strings.Fields(cmdLists[i].words)
+	if slices.ContainsFunc(verbs, func(op cmdWord) bool { return slices.Contains(words, op.text) }) || name == "yarn" && len(args) == 0 {
+		w.v.Lists = append(w.v.Lists, cmdLists[i].file)
 	}
 }
 
