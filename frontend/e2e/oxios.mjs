@@ -160,23 +160,41 @@ export async function setVersion(path, version) {
 	}
 }
 
-/** call makes a call to the kernel over a socket of the page's own kind, beside the page: it looks at nothing. */
+/**
+ * call makes a call to the kernel over a socket of the page's own kind, beside the page: it looks at nothing.
+ * All calls of one page share that socket, as the gateway lets in only so many in a second.
+ */
 export function call(page, method, ...args) {
 	return page.evaluate(
-		([method, args]) =>
-			new Promise((done, fail) => {
-				const ws = new WebSocket(`ws://${location.host}/ws`);
-				ws.onopen = () => ws.send(JSON.stringify({ auth: localStorage.getItem('oxios.secret') }));
-				ws.onclose = () => fail(new Error('the socket was closed'));
-				ws.onmessage = (m) => {
-					const frame = JSON.parse(m.data);
-					if (frame.ready) return ws.send(JSON.stringify({ id: 1, method, args }));
-					if (frame.id !== 1) return;
-					if (frame.error) fail(new Error(frame.error.message));
-					else done(frame.result);
-					ws.close();
-				};
-			}),
+		async ([method, args]) => {
+			const connect = () =>
+				new Promise((ready, fail) => {
+					const ws = new WebSocket(`ws://${location.host}/ws`);
+					const calls = new Map();
+					ws.onopen = () => ws.send(JSON.stringify({ auth: localStorage.getItem('oxios.secret') }));
+					ws.onclose = () => {
+						delete window.beside;
+						const closed = new Error('the socket was closed');
+						fail(closed);
+						for (const call of calls.values()) call.fail(closed);
+					};
+					ws.onmessage = (m) => {
+						const frame = JSON.parse(m.data);
+						if (frame.ready) return ready({ ws, calls });
+						const call = calls.get(frame.id);
+						if (!call) return; // an event
+						calls.delete(frame.id);
+						if (frame.error) call.fail(new Error(frame.error.message));
+						else call.done(frame.result);
+					};
+				});
+			const { ws, calls } = await (window.beside ??= connect());
+			return new Promise((done, fail) => {
+				const id = (window.besideId = (window.besideId ?? 0) + 1);
+				calls.set(id, { done, fail });
+				ws.send(JSON.stringify({ id, method, args }));
+			});
+		},
 		[method, args],
 	);
 }
