@@ -328,7 +328,7 @@ export const en = {
 		takeBack: 'Take back',
 		takeBackWhy: 'The same call asks again from now on. What has run stays.',
 		approved: 'Approved',
-		takeBackOnce: 'The step asks again. Available until it starts.',
+		takeBackOnce: 'The step does not run, and the agent is told. Available until it starts.',
 		deny: 'Deny',
 		denyWhy: 'Why not? The agent reads it. May stay empty.',
 		comment: 'Comment for the agent',

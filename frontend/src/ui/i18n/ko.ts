@@ -322,7 +322,7 @@ export const ko: Dictionary = {
 		takeBack: '승인 취소',
 		takeBackWhy: '같은 호출도 이제부터 다시 묻습니다. 이미 실행한 것은 그대로입니다.',
 		approved: '승인됨',
-		takeBackOnce: '다시 승인을 요청합니다. 단계가 시작되기 전까지 쓸 수 있습니다.',
+		takeBackOnce: '단계를 실행하지 않고 에이전트에게 알립니다. 시작되기 전까지 쓸 수 있습니다.',
 		deny: '거절',
 		denyWhy: '이유를 적으면 에이전트가 읽습니다. 비워 두어도 됩니다.',
 		comment: '에이전트에게 남길 말',
