@@ -29,7 +29,7 @@ func (a *StateAPI) ChooseBranch(ctx context.Context, runID string) (SessionView,
 		if err := a.k.chooseBranch(ctx, r); err != nil {
 			return SessionView{}, err
 		}
-		return a.k.sessionView(ctx, r.SessionID, false)
+		return a.k.sessionView(ctx, r.SessionID, SessionPage{})
 	})
 }
 

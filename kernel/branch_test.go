@@ -161,6 +161,47 @@ func TestEditedMessageIsABranchAndNothingIsLost(t *testing.T) {
 	}
 }
 
+func TestConversationIsReadByPages(t *testing.T) {
+	t.Parallel()
+	c := beginTalk(t)
+	var ids []string
+	for i := range 5 {
+		ids = append(ids, c.say(fmt.Sprint("message ", i)))
+	}
+	other := c.say("beside", insteadOf(ids[4]))
+	state := c.Person().State
+	for _, tt := range []struct {
+		name    string
+		page    kernel.SessionPage
+		want    []string
+		earlier int
+	}{
+		{"the newest", kernel.SessionPage{Limit: 2}, []string{"message 3", "beside 2/2"}, 3},
+		{"those before", kernel.SessionPage{Limit: 2, Before: ids[3]}, []string{"message 1", "message 2"}, 1},
+		{"all before", kernel.SessionPage{Before: ids[3]}, []string{"message 0", "message 1", "message 2"}, 0},
+		{"the last page", kernel.SessionPage{Limit: 2, Before: ids[1]}, []string{"message 0"}, 0},
+		{"as far as one", kernel.SessionPage{Limit: 2, From: ids[1]}, []string{"message 1", "message 2", "message 3", "beside 2/2"}, 1},
+		{"one that is on the page anyway", kernel.SessionPage{Limit: 2, From: other}, []string{"message 3", "beside 2/2"}, 3},
+		{"before the first", kernel.SessionPage{Limit: 2, Before: ids[0]}, nil, 0},
+	} {
+		v, err := state.SessionPage(t.Context(), c.id, tt.page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tt.want, asked(v)); diff != "" || v.Earlier != tt.earlier || len(v.Messages) != 2*len(tt.want) {
+			t.Errorf("%s: %d earlier, %d messages, (-want +got):\n%s", tt.name, v.Earlier, len(v.Messages), diff)
+		}
+	}
+	for name, page := range map[string]kernel.SessionPage{"from another branch": {From: ids[4]}, "before another branch": {Before: ids[4]}} {
+		if _, err := state.SessionPage(t.Context(), c.id, page); sys.CodeOf(err) != sys.CodeNotFound {
+			t.Errorf("%s: got %v, want not_found", name, err)
+		}
+	}
+	if _, err := state.SessionPage(t.Context(), c.id, kernel.SessionPage{Limit: -1}); sys.CodeOf(err) != sys.CodeInvalid {
+		t.Errorf("got %v, want invalid", err)
+	}
+}
+
 func TestFirstMessageCanBeEdited(t *testing.T) {
 	t.Parallel()
 	c := beginTalk(t)

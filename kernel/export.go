@@ -87,8 +87,12 @@ func (k *Kernel) export(ctx context.Context, id, format string) (string, error) 
 // exported gathers a conversation: the branch that it shows, or the whole.
 func (k *Kernel) exported(ctx context.Context, id string, whole bool) (exported, error) {
 	x := exported{Oxios: k.opts.Version, Runs: []exportedRun{}, Approvals: []Approval{}, AgentMessages: []AgentMessage{}}
+	read := k.allBranches
+	if !whole {
+		read = func(ctx context.Context, id string) (SessionView, error) { return k.sessionView(ctx, id, SessionPage{}) }
+	}
 	var err error
-	if x.SessionView, err = k.sessionView(ctx, id, whole); err != nil {
+	if x.SessionView, err = read(ctx, id); err != nil {
 		return x, err
 	}
 	if x.Messages == nil {

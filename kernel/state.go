@@ -32,9 +32,48 @@ type SessionView struct {
 	Session  Session   `json:"session"`
 	Messages []Message `json:"messages"`
 	Runs     []RunView `json:"runs"` // in the order in which they began
+	Earlier  int       `json:"earlier,omitempty"` // how many runs of the branch stand before the first of Runs
 	Queued   []Queued  `json:"queued"`
 	Branches int       `json:"branches"` // how many there are, this one included
 	Origin   *Origin   `json:"origin,omitempty"`
+}
+
+// SessionPage says which runs of a conversation's branch are read: the last ones
+// before a run, or before the end of the branch.
+type SessionPage struct {
+	Before string `json:"before,omitempty"` // a run of the branch; "" for the end
+	Limit  int    `json:"limit,omitempty"`  // how many runs at most; 0 for all
+	From   string `json:"from,omitempty"`   // a run that has to be among them, with all behind it, however many that are
+}
+
+// of returns the runs of a branch that are on the page, and how many stand before them.
+func (p SessionPage) of(branch []Run) ([]Run, int, error) {
+	at := func(id string) (int, error) {
+		i := slices.IndexFunc(branch, func(r Run) bool { return r.ID == id })
+		if i < 0 {
+			return 0, sys.Errorf(sys.CodeNotFound, "The branch that the conversation shows has no run %s.", id).WithHint("Read the conversation again.")
+		}
+		return i, nil
+	}
+	end := len(branch)
+	var err error
+	if p.Before != "" {
+		if end, err = at(p.Before); err != nil {
+			return nil, 0, err
+		}
+	}
+	start := 0
+	if p.Limit > 0 {
+		start = max(0, end-p.Limit)
+	}
+	if p.From != "" {
+		from, err := at(p.From)
+		if err != nil {
+			return nil, 0, err
+		}
+		start = min(start, from)
+	}
+	return branch[start:end], start, nil
 }
 
 // RunView is a run with its steps and what it changed.
@@ -75,14 +114,38 @@ func (a *StateAPI) Session(ctx context.Context, id string) (SessionView, error) 
 	act := action{call: "state.session", resource: "session:" + id, work: true}
 	act.brought = a.wordsOf(func() []string { return each(seen.Runs, func(r RunView) string { return r.Run.ID }) })
 	return guard(ctx, a.caller, act, func(ctx context.Context) (_ SessionView, err error) {
-		seen, err = a.k.sessionView(ctx, id, false)
+		seen, err = a.k.sessionView(ctx, id, SessionPage{})
 		return seen, err
 	})
 }
 
-// sessionView is what a person sees of a conversation: the branch that it
-// shows, or the whole of it.
-func (k *Kernel) sessionView(ctx context.Context, id string, whole bool) (SessionView, error) {
+// SessionPage returns a part of one conversation: some runs of the branch that
+// it shows, with their steps and messages. A run that is not on the branch is
+// not_found.
+func (a *StateAPI) SessionPage(ctx context.Context, id string, page SessionPage) (SessionView, error) {
+	var seen SessionView
+	act := action{call: "state.sessionPage", resource: "session:" + id, work: true}
+	act.brought = a.wordsOf(func() []string { return each(seen.Runs, func(r RunView) string { return r.Run.ID }) })
+	return guard(ctx, a.caller, act, func(ctx context.Context) (_ SessionView, err error) {
+		if page.Limit < 0 {
+			return seen, sys.Errorf(sys.CodeInvalid, "A page of %d runs cannot be read.", page.Limit).WithHint("Give a limit of 1 or more, or 0 for all runs.")
+		}
+		seen, err = a.k.sessionView(ctx, id, page)
+		return seen, err
+	})
+}
+
+// sessionView is what a person sees of a conversation: a page of the branch that it shows.
+func (k *Kernel) sessionView(ctx context.Context, id string, page SessionPage) (SessionView, error) {
+	return k.viewOf(ctx, id, func(s Session, tree store.Tree) ([]Run, int, error) { return page.of(tree.Branch(s.HeadID)) })
+}
+
+// allBranches is a conversation with the runs of all its branches.
+func (k *Kernel) allBranches(ctx context.Context, id string) (SessionView, error) {
+	return k.viewOf(ctx, id, func(_ Session, tree store.Tree) ([]Run, int, error) { return tree.Runs, 0, nil })
+}
+
+func (k *Kernel) viewOf(ctx context.Context, id string, choose func(Session, store.Tree) (runs []Run, earlier int, err error)) (SessionView, error) {
 	s, err := k.store.Session(ctx, id)
 	if err != nil {
 		return SessionView{}, err
@@ -91,13 +154,13 @@ func (k *Kernel) sessionView(ctx context.Context, id string, whole bool) (Sessio
 	if err != nil {
 		return SessionView{}, err
 	}
-	runs := tree.Runs
-	if !whole {
-		runs = tree.Branch(s.HeadID)
+	runs, earlier, err := choose(s, tree)
+	if err != nil {
+		return SessionView{}, err
 	}
-	v := SessionView{Session: k.overSession(s), Branches: tree.Branches()}
+	v := SessionView{Session: k.overSession(s), Branches: tree.Branches(), Earlier: earlier}
 	v.Session.Folder = shortenHome(v.Session.Folder)
-	shown := map[string]bool{"": true}
+	shown := map[string]bool{"": earlier == 0}
 	var ids []string
 	for _, r := range runs {
 		shown[r.ID] = true
@@ -127,7 +190,7 @@ func (k *Kernel) sessionView(ctx context.Context, id string, whole bool) (Sessio
 		}
 		v.Runs = append(v.Runs, rv)
 	}
-	messages, err := k.store.Messages(ctx, s.ID)
+	messages, err := k.store.MessagesOf(ctx, s.ID, ids)
 	if err != nil {
 		return v, err
 	}

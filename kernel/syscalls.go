@@ -19,6 +19,7 @@ type Syscall struct {
 var syscalls = table(
 	Syscall{Name: "state.sessions", Domain: security.DomainState, Rights: security.R},
 	Syscall{Name: "state.session", Domain: security.DomainState, Rights: security.R},
+	Syscall{Name: "state.sessionPage", Domain: security.DomainState, Rights: security.R},
 	Syscall{Name: "state.updateSession", Domain: security.DomainState, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
 	Syscall{Name: "state.deleteSession", Domain: security.DomainState, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
 	Syscall{Name: "state.deletion", Domain: security.DomainState, Rights: security.R, Person: true},

@@ -118,6 +118,11 @@ func (a *State) Session(args string) (string, error) {
 	return a.b.call("state.session", args)
 }
 
+// SessionPage takes [id, page].
+func (a *State) SessionPage(args string) (string, error) {
+	return a.b.call("state.sessionPage", args)
+}
+
 // UpdateSession takes [id, p].
 func (a *State) UpdateSession(args string) (string, error) {
 	return a.b.call("state.updateSession", args)

@@ -80,6 +80,10 @@ type StateAPI interface {
 	// Session returns one conversation with the runs of the branch that it shows,
 	// and their steps.
 	Session(ctx context.Context, id string) (kernel.SessionView, error)
+	// SessionPage returns a part of one conversation: some runs of the branch that
+	// it shows, with their steps and messages. A run that is not on the branch is
+	// not_found.
+	SessionPage(ctx context.Context, id string, page kernel.SessionPage) (kernel.SessionView, error)
 	// UpdateSession changes a conversation's title, folder, model, mode or role, or
 	// archives it. Fields that are nil stay.
 	UpdateSession(ctx context.Context, id string, p kernel.SessionPatch) (kernel.Session, error)
@@ -854,6 +858,10 @@ func (remote clientState) Sessions(ctx context.Context, q kernel.SessionQuery) (
 
 func (remote clientState) Session(ctx context.Context, id string) (kernel.SessionView, error) {
 	return call[kernel.SessionView](ctx, remote.c, "state.session", id)
+}
+
+func (remote clientState) SessionPage(ctx context.Context, id string, page kernel.SessionPage) (kernel.SessionView, error) {
+	return call[kernel.SessionView](ctx, remote.c, "state.sessionPage", id, page)
 }
 
 func (remote clientState) UpdateSession(ctx context.Context, id string, p kernel.SessionPatch) (kernel.Session, error) {
@@ -1806,6 +1814,14 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.State.Session(ctx, a0)
+	},
+	"state.sessionPage": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 kernel.SessionPage
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.State.SessionPage(ctx, a0, a1)
 	},
 	"state.updateSession": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 string

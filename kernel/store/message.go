@@ -102,10 +102,23 @@ func (s *Store) AddMessage(tx *Tx, m Message) error {
 // Messages returns the messages of a session in the order in which they were
 // added. A session that does not exist has none.
 func (s *Store) Messages(ctx context.Context, sessionID string) ([]Message, error) {
+	return s.queryMessages(ctx, "", sessionID)
+}
+
+// MessagesOf returns those of some runs of a session, and those of no run.
+func (s *Store) MessagesOf(ctx context.Context, sessionID string, runIDs []string) ([]Message, error) {
+	ids, err := json.Marshal(runIDs)
+	if err != nil {
+		return nil, err
+	}
+	return s.queryMessages(ctx, "AND (run_id = '' OR run_id IN (SELECT value FROM json_each(?)))", sessionID, string(ids))
+}
+
+func (s *Store) queryMessages(ctx context.Context, which string, args ...any) ([]Message, error) {
 	var all []Message
 	err := s.Read(ctx, func(tx *Tx) error {
 		rows, err := tx.Query(`SELECT id, session_id, run_id, role, content, reasoning, timestamp, cost_json, tool_calls_json, provider, model, status, demo, attachments_json, pasted_json
-			FROM messages WHERE session_id = ? ORDER BY n`, sessionID)
+			FROM messages WHERE session_id = ? `+which+` ORDER BY n`, args...)
 		if err != nil {
 			return err
 		}

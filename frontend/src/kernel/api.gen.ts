@@ -3016,6 +3016,19 @@ export interface Session {
   hit_run?: string;
 }
 
+/**
+ * SessionPage says which runs of a conversation's branch are read: the last ones
+ * before a run, or before the end of the branch.
+ */
+export interface SessionPage {
+  /** a run of the branch; "" for the end */
+  before?: string;
+  /** how many runs at most; 0 for all */
+  limit?: number;
+  /** a run that has to be among them, with all behind it, however many that are */
+  from?: string;
+}
+
 /** SessionPatch changes what is not nil. */
 export interface SessionPatch {
   title?: string;
@@ -3055,6 +3068,8 @@ export interface SessionView {
   messages: Message[];
   /** in the order in which they began */
   runs: RunView[];
+  /** how many runs of the branch stand before the first of Runs */
+  earlier?: number;
   queued: Queued[];
   /** how many there are, this one included */
   branches: number;
@@ -4243,6 +4258,12 @@ export interface StateAPI {
    */
   session(id: string): Promise<SessionView>;
   /**
+   * SessionPage returns a part of one conversation: some runs of the branch that
+   * it shows, with their steps and messages. A run that is not on the branch is
+   * not_found.
+   */
+  sessionPage(id: string, page: SessionPage): Promise<SessionView>;
+  /**
    * UpdateSession changes a conversation's title, folder, model, mode or role, or
    * archives it. Fields that are nil stay.
    */
@@ -5245,6 +5266,7 @@ export function makeKernel(t: Transport): Kernel {
       saveSession: (id, format, path, replace) => t.call('state.saveSession', [id, format, path, replace]) as Promise<SavedFile>,
       sessions: (q) => t.call('state.sessions', [q]) as Promise<Session[]>,
       session: (id) => t.call('state.session', [id]) as Promise<SessionView>,
+      sessionPage: (id, page) => t.call('state.sessionPage', [id, page]) as Promise<SessionView>,
       updateSession: (id, p) => t.call('state.updateSession', [id, p]) as Promise<Session>,
     },
     agents: {

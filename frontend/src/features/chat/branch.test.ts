@@ -43,6 +43,7 @@ describe('the lines between turns', () => {
 		expect(kinds(marksBefore([...copies, turn('c')], origin))).toEqual({ c: ['origin'] });
 		expect(kinds(marksBefore(copies, origin))).toEqual({ '': ['origin'] });
 		expect(kinds(marksBefore([turn('c')], origin))).toEqual({ c: ['origin'] });
+		expect(kinds(marksBefore([turn('c')], origin, 2)), 'it stands among what is earlier').toEqual({});
 	});
 });
 

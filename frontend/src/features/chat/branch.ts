@@ -6,13 +6,16 @@ export type Mark =
 	| { kind: 'model'; id: string; from: string; to: string; provider: string; model: string }
 	| { kind: 'origin'; id: string; origin: Origin };
 
-/** marksBefore are the lines in front of each turn, by its id, and behind the last one under ''. */
-export function marksBefore(turns: Turn[], origin: Origin | undefined): Map<string, Mark[]> {
+/**
+ * marksBefore are the lines in front of each turn, by its id, and behind the last one under ''. With earlier turns that
+ * are not here, the line of the origin may stand among those.
+ */
+export function marksBefore(turns: Turn[], origin: Origin | undefined, earlier = 0): Map<string, Mark[]> {
 	const out = new Map<string, Mark[]>();
 	const put = (at: string, mark: Mark) => out.set(at, [...(out.get(at) ?? []), mark]);
 	if (origin) {
 		const copied = turns.findLastIndex((t) => t.view.run.copy_of);
-		put(turns[copied + 1]?.id ?? '', { kind: 'origin', id: 'origin', origin });
+		if (copied >= 0 || earlier === 0) put(turns[copied + 1]?.id ?? '', { kind: 'origin', id: 'origin', origin });
 	}
 	for (const [i, turn] of turns.entries()) {
 		const before = turns[i - 1]?.view.run;

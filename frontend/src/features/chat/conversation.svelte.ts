@@ -38,6 +38,12 @@ const PACE = 100;
 /** How long an event may come before the one that it builds on, in milliseconds. */
 const LATE = 300;
 
+/** How many runs are read at once, from the end. */
+const PAGE = 100;
+
+/** From how many runs on those are let go of that are far behind the end. */
+const FULL = 3 * PAGE;
+
 const silence: Talk = { text: '', reasoning: '', tool: '', retry: '', stand: '' };
 
 /** open reports whether a run has not ended. */
@@ -53,15 +59,19 @@ export interface Turn {
 }
 
 /**
- * Conversation is one session on the screen. It reads the session once and then follows its events;
- * deltas are gathered and shown once in a PACE.
+ * Conversation is one session on the screen. It reads the end of it once and then follows its events; what is earlier is
+ * read by pages when it is asked for. Deltas are gathered and shown once in a PACE.
  */
 export class Conversation {
 	readonly id: string;
 	session = $state.raw<Session>();
 	messages = $state.raw<Message[]>([]);
-	/** runs are those of the branch that is shown. */
+	/** runs are those of the branch that is shown, from the one on which this begins. */
 	runs = $state.raw<RunView[]>([]);
+	/** earlier is how many runs of the branch stand before those. */
+	earlier = $state(0);
+	/** whole says that somebody looks at all runs: none is let go of. */
+	whole = $state(false);
 	origin = $state.raw<Origin>();
 	queued = $state.raw<Queued[]>([]);
 	failure = $state.raw<Failure>();
@@ -93,6 +103,9 @@ export class Conversation {
 	});
 	changes = $derived(this.runs.flatMap((r) => r.changes));
 
+	/** put changes what stands above what is read; whoever draws it keeps that in its place. */
+	put = (change: () => void) => change();
+
 	/** made are the turns of before: one that did not change is the same, so that an event costs its own turn only. */
 	#made = new Map<string, Turn>();
 	#kernel: Kernel;
@@ -105,6 +118,9 @@ export class Conversation {
 	#loading: Promise<void> | undefined;
 	#next: Promise<void> | undefined;
 	#missed: ReturnType<typeof setTimeout> | undefined;
+	/** behind is what came while an earlier page was read, and paging that reading. */
+	#behind: Event[] | undefined;
+	#paging: Promise<void> | undefined;
 
 	constructor(kernel: Kernel, id: string) {
 		this.#kernel = kernel;
@@ -121,11 +137,54 @@ export class Conversation {
 
 	async #whole(): Promise<void> {
 		try {
-			await this.#read(() => this.#kernel.state.session(this.id));
+			await this.#read(() => this.#page());
 		} catch (e) {
 			this.failure = failureOf(e);
 		}
 		this.loaded = true;
+	}
+
+	/** page asks for the end of the branch: no less of it than is here, and with from as far as that run. */
+	#page(from = ''): Promise<SessionView> {
+		return this.#kernel.state.sessionPage(this.id, { limit: Math.max(PAGE, this.runs.length), ...(from && { from }) });
+	}
+
+	/** more reads the page before what is here, or all that is earlier. */
+	more(all = false): Promise<void> {
+		if (this.#paging) return all ? this.#paging.then(() => this.more(true)) : this.#paging;
+		return (this.#paging = this.#more(all).finally(() => (this.#paging = undefined)));
+	}
+
+	async #more(all: boolean): Promise<void> {
+		const first = this.runs[0]?.run.id;
+		if (!first || this.earlier === 0) return;
+		const behind: Event[] = (this.#behind = []);
+		try {
+			const v = await this.#kernel.state.sessionPage(this.id, { before: first, ...(!all && { limit: PAGE }) });
+			if (this.runs[0]?.run.id !== first) return; // it was read anew, or let go of, meanwhile
+			this.put(() => {
+				this.runs = [...(v.runs ?? []), ...this.runs];
+				this.messages = [...(v.messages ?? []), ...this.messages];
+				this.earlier = v.earlier ?? 0;
+				const read = new Set(v.runs?.map((r) => r.run.id));
+				for (const e of behind) if (read.has(e.run_id ?? '')) this.#apply(e);
+			});
+		} finally {
+			this.#behind = undefined;
+		}
+	}
+
+	/** excess is how many runs are here that need not be while the end is read. */
+	get excess(): number {
+		return this.runs.length > FULL && !this.whole ? this.runs.length - PAGE : 0;
+	}
+
+	/** shed lets go of the excess: it is read again when it is asked for. */
+	shed(): void {
+		const gone = new Set(this.runs.slice(0, this.excess).map((v) => v.run.id));
+		this.earlier += gone.size;
+		this.runs = this.runs.slice(gone.size);
+		this.messages = this.messages.filter((m) => !gone.has(m.run_id));
 	}
 
 	/**
@@ -152,6 +211,7 @@ export class Conversation {
 		this.session = v.session;
 		this.messages = v.messages ?? [];
 		this.runs = v.runs ?? [];
+		this.earlier = v.earlier ?? 0;
 		this.queued = v.queued ?? [];
 		this.origin = v.origin;
 		this.failure = undefined;
@@ -160,6 +220,7 @@ export class Conversation {
 	/** receive applies an event of any session; those of others are left alone. */
 	receive(e: Event): void {
 		if (e.session_id !== this.id) return;
+		this.#behind?.push(e);
 		if (this.#late) this.#late.push(e);
 		else this.#apply(e);
 	}
@@ -324,6 +385,17 @@ export class Conversation {
 
 	async send(m: Submit): Promise<void> {
 		await this.#kernel.agents.submit({ ...m, session_id: this.id });
+	}
+
+	/** reach has a run on the screen, from another branch if it stands there. */
+	async reach(runID: string): Promise<void> {
+		if (this.runs.some((v) => v.run.id === runID)) return;
+		try {
+			await this.#read(() => this.#page(runID));
+		} catch (e) {
+			if (failureOf(e).code !== 'not_found') throw e;
+			await this.choose(runID);
+		}
 	}
 
 	/** choose shows the branch on which a run stands. */

@@ -69,12 +69,12 @@ describe('a conversation', () => {
 	it('is read once at a time, however many events ask for it', async () => {
 		const { kernel, live } = await setup();
 		let [under, most, readings] = [0, 0, 0];
-		const session = kernel.state.session.bind(kernel.state);
-		kernel.state.session = async (id: string) => {
+		const page = kernel.state.sessionPage.bind(kernel.state);
+		kernel.state.sessionPage = async (...asked) => {
 			readings++;
 			most = Math.max(most, ++under);
 			await new Promise((done) => setTimeout(done, 20));
-			return session(id).finally(() => under--);
+			return page(...asked).finally(() => under--);
 		};
 		const c = new Conversation(kernel, 's-parser');
 		stops.push(
@@ -91,7 +91,7 @@ describe('a conversation', () => {
 		onTestFinished(() => void vi.useRealTimers());
 		const { fake, kernel, open } = await setup();
 		const c = await open('s-parser');
-		const read = vi.spyOn(kernel.state, 'session');
+		const read = vi.spyOn(kernel.state, 'sessionPage');
 		const of = { session_id: 's-parser' };
 		const head = c.session!.head_id;
 		for (let i = 0; i < 100; i++) {
@@ -109,6 +109,72 @@ describe('a conversation', () => {
 		fake.emit('session', { ...c.session, head_id: head }, of);
 		await vi.advanceTimersByTimeAsync(2000);
 		expect(read).toHaveBeenCalledTimes(1);
+	});
+
+	/** long makes a conversation of many runs, r-0 the first, and opens it. */
+	async function long(runs: number) {
+		const { fake, open } = await setup();
+		const s = fake.world.sessions[0]!;
+		for (let i = 0; i < runs; i++) {
+			const run = makeRun({ id: `r-${i}`, session_id: 's-long', after_id: i ? `r-${i - 1}` : '', text: `Turn ${i}` });
+			fake.world.runs.push({ run, steps: [], changes: [] });
+			fake.world.messages.push(makeMessage({ session_id: 's-long', run_id: run.id, content: run.text }));
+		}
+		fake.world.sessions.push({ ...s, id: 's-long', head_id: `r-${runs - 1}` });
+		return { fake, c: await open('s-long') };
+	}
+	const ids = (c: Conversation) => [c.runs[0]!.run.id, c.runs.at(-1)!.run.id, c.runs.length, c.earlier];
+
+	it('is read from its end, by pages, as far as it is asked for', async () => {
+		const { c } = await long(250);
+		expect(ids(c)).toEqual(['r-150', 'r-249', 100, 150]);
+		expect(c.messages).toHaveLength(100);
+		await c.more();
+		expect(ids(c)).toEqual(['r-50', 'r-249', 200, 50]);
+		await Promise.all([c.more(), c.more(), c.more()]);
+		expect(ids(c)).toEqual(['r-0', 'r-249', 250, 0]);
+		await c.more();
+		expect(c.turns.map((t) => t.id)).toEqual(Array.from({ length: 250 }, (_, i) => `r-${i}`));
+		await c.load();
+		expect(c.runs, 'a reading lets go of nothing').toHaveLength(250);
+	});
+
+	it('reads all that is earlier for whoever needs it, also while a page is read', async () => {
+		const { c } = await long(350);
+		await Promise.all([c.more(), c.more(true)]);
+		expect(ids(c)).toEqual(['r-0', 'r-349', 350, 0]);
+	});
+
+	it('takes what came to an earlier run while its page was read', async () => {
+		const { fake, c } = await long(150);
+		const reading = c.more();
+		fake.emit('undo', { state: 'undone' }, { session_id: 's-long', run_id: 'r-10' });
+		await reading;
+		expect(c.runs[10]!.undo).toEqual({ state: 'undone' });
+	});
+
+	it('lets go of what is far behind its end, unless somebody looks at all of it', async () => {
+		const { c } = await long(350);
+		await c.more(true);
+		c.whole = true;
+		expect(c.excess).toBe(0);
+		c.whole = false;
+		expect(c.excess).toBe(250);
+		c.shed();
+		expect(ids(c)).toEqual(['r-250', 'r-349', 100, 250]);
+		expect(c.messages).toHaveLength(100);
+		await c.more();
+		expect(ids(c)).toEqual(['r-150', 'r-349', 200, 150]);
+	});
+
+	it('reads as far as a run that is looked for', async () => {
+		const { fake, c } = await long(350);
+		await c.reach('r-17');
+		expect(ids(c)).toEqual(['r-17', 'r-349', 333, 17]);
+		const beside = makeRun({ id: 'r-beside', session_id: 's-long', after_id: 'r-2', text: 'Beside' });
+		fake.world.runs.push({ run: beside, steps: [], changes: [] });
+		await c.reach('r-beside');
+		expect(ids(c)).toEqual(['r-0', 'r-beside', 4, 0]);
 	});
 
 	it('leaves the events of others alone', async () => {

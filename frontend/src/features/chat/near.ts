@@ -63,6 +63,20 @@ export class Near {
 		};
 	}
 
+	/** keep makes a change above what is read, which stays where it is on the screen. */
+	keep(change: () => void): void {
+		const read = this.#at && this.#read();
+		const top = read?.getBoundingClientRect().top ?? 0;
+		flushSync(change);
+		if (read) this.#at!.scrollTop += read.getBoundingClientRect().top - top;
+	}
+
+	/** holds says whether one of the first turns is drawn: it is near, or in use. */
+	holds(first: number): boolean {
+		const places = this.#at?.querySelectorAll('[data-turn]') ?? [];
+		return [...places].slice(0, first).some((p) => this.#drawn.has(p));
+	}
+
 	#go(entries: IntersectionObserverEntry[]): void {
 		const marked = document.getSelection();
 		for (const { target, isIntersecting, boundingClientRect } of entries) {

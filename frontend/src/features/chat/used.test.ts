@@ -65,7 +65,7 @@ describe('the memories that an answer used', () => {
 		view.memories = 2;
 		c.receive({ seq: 1, time: '', kind: 'run.ended', session_id: 's-parser', run_id: 'r-parser', data: view.run });
 		await vi.waitFor(() => expect(c.runs.at(-1)?.memories).toBe(2));
-		expect(fake.calls.filter((x) => x.method === 'state.session')).toHaveLength(1);
+		expect(fake.calls.filter((x) => x.method === 'state.sessionPage')).toHaveLength(1);
 		c.close();
 	});
 });

@@ -1,7 +1,7 @@
-import type { Session } from '../api.gen';
+import type { Session, SessionPage } from '../api.gen';
 import { no, type Core } from './core';
 import type { FakeRuns } from './runs';
-import { branchOf, copyBranch, endOf, viewOf } from './tree';
+import { branchOf, copyBranch, endOf, pageOf, viewOf } from './tree';
 
 /** FakeSessions lists, changes and deletes the conversations of the world. */
 export class FakeSessions {
@@ -34,6 +34,8 @@ export class FakeSessions {
 			return list.slice(from, from + (q.limit ?? 50));
 		},
 		'state.session': (sid: string) => viewOf(this.#core.world, this.#core.session(sid)),
+		'state.sessionPage': (sid: string, page: SessionPage) =>
+			pageOf(viewOf(this.#core.world, this.#core.session(sid)), page),
 		'state.chooseBranch': (rid: string) => {
 			const s = this.#core.session(this.#core.run(rid).run.session_id);
 			if (!branchOf(this.#core.world, s.head_id).some((r) => r.run.id === rid)) {

@@ -1,4 +1,5 @@
-import type { RunView, Session, SessionView } from '../api.gen';
+import type { RunView, Session, SessionPage, SessionView } from '../api.gen';
+import { no } from './core';
 import { id, iso, makeMessage, makeRun, makeStep, noCost, type Speech, type World } from './data';
 
 const runsOf = (w: World, sid: string) => w.runs.filter((r) => r.run.session_id === sid);
@@ -54,6 +55,20 @@ export function viewOf(w: World, s: Session): SessionView {
 				}
 			: undefined,
 	};
+}
+
+/** pageOf is a part of a conversation: the last runs before one. */
+export function pageOf(v: SessionView, { before, limit, from }: SessionPage): SessionView {
+	const at = (runID: string) => {
+		const i = v.runs.findIndex((r) => r.run.id === runID);
+		if (i < 0) throw no('not_found', 'The branch that the conversation shows has no such run.');
+		return i;
+	};
+	const end = before ? at(before) : v.runs.length;
+	const start = Math.min(limit ? Math.max(0, end - limit) : 0, from ? at(from) : end);
+	const runs = v.runs.slice(start, end);
+	const shown = new Set(runs.map((r) => r.run.id));
+	return { ...v, runs, messages: v.messages.filter((m) => shown.has(m.run_id)), earlier: start };
 }
 
 /** copyBranch makes a new session of everything up to and with a run. */

@@ -227,6 +227,7 @@ export const en = {
 		pausedNote: 'All agents are paused',
 		pausedWhy: 'No new step starts. What was open is finished.',
 		newest: 'Jump to the newest',
+		earlier: 'Show earlier messages',
 		thinking: 'Thinking',
 		thought: (time: string) => `Thought for ${time}`,
 		working: 'Working',

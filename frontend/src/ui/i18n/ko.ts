@@ -221,6 +221,7 @@ export const ko: Dictionary = {
 		pausedNote: '모든 에이전트 일시 정지',
 		pausedWhy: '새 단계를 시작하지 않습니다. 하던 단계는 마칩니다.',
 		newest: '가장 최근으로',
+		earlier: '이전 메시지 보기',
 		thinking: '생각하는 중',
 		thought: (time) => `${time} 동안 생각함`,
 		working: '작업 중',
