@@ -64,6 +64,9 @@ describe('undo', { skip }, () => {
 
 	it('puts back one file of the panel, and a conflict that the person decided', async () => {
 		await page.getByRole('button', { name: 'Review', exact: true }).click();
+		const differences = page.locator('section > .diff').filter({ visible: true });
+		await page.getByRole('button', { name: 'Undo new.md' }).waitFor();
+		assert.equal(await differences.count(), 3);
 		await page.getByRole('button', { name: 'Undo new.md' }).press('Enter');
 		const choice = dialog().getByRole('radiogroup', { name: 'What happens to new.md' });
 		await choice.getByText('Restore').click();
@@ -72,6 +75,9 @@ describe('undo', { skip }, () => {
 		await dialog().waitFor({ state: 'hidden' });
 		assert.equal(existsSync(at('new.md')), false);
 		assert.equal(text('notes.md'), 'by the agent\n');
+		await page.locator('section', { hasText: 'new.md' }).getByText('undone', { exact: true }).waitFor();
+		assert.equal(await page.getByRole('button', { name: 'Undo new.md' }).count(), 0);
+		assert.equal(await differences.count(), 2, 'the panel shows a difference that is no longer there');
 		await page.getByRole('button', { name: 'Redo 1 file…' }).click();
 		await dialog().getByRole('button', { name: 'Redo 1 file' }).click();
 		await dialog().waitFor({ state: 'hidden' });
