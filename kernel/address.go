@@ -69,6 +69,9 @@ func insideLabel(host, source string) Label {
 func (c *command) ownAddresses() (out []string) {
 	for _, n := range numberedAddress().FindAllString(c.line, 20) {
 		for _, p := range c.caller.k.opts.Net.Closed(c.caller.k.background, "http://"+n+"/", false) {
+			if p.Addr().IsLoopback() && len(c.ports()) > 0 {
+				continue // they open what is meant
+			}
 			if at := security.GrantText(p); !slices.Contains(out, at) {
 				out = append(out, at)
 			}

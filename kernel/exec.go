@@ -190,7 +190,7 @@ func (c *command) judge(v security.Verdict) {
 	if v.Effect == security.EffectRead || v.Effect == security.EffectWrite {
 		v.Effect = security.EffectExecute // only containment holds a command inside the folder
 	}
-	c.verdict = v.At(c.level(v.Network), homeFolder())
+	c.verdict = v.At(c.level(), homeFolder())
 	if len(v.Programs) > 0 {
 		c.executable = findProgram(v.Programs[0], append(v.Paths, c.argv[0]), c.dir, c.env)
 	}
@@ -301,7 +301,11 @@ func (c *command) run(ctx context.Context) (ExecResult, error) {
 			return ExecResult{}, err
 		}
 		c.meta["isolation"], atWork = int(spec.Level), true
-		return ExecResult{JobID: k.commands().add(ctx, c, job, watched, planting), Isolation: spec.Level, Note: watched.why()}, nil
+		out := ExecResult{JobID: k.commands().add(ctx, c, job, watched, planting), Isolation: spec.Level, Note: watched.why()}
+		if spec.Level >= sys.IsolationFull && spec.Network {
+			out.note(c.portsNote(spec.Reach))
+		}
+		return out, nil
 	}
 	res, err := c.contained(ctx, spec)
 	missed := watched.done(ctx)
@@ -335,7 +339,7 @@ func (c *command) spec(ctx context.Context) sandbox.Spec {
 	if !c.background { // what it prints shows that its run gets on
 		s.OnOutput = func(string, []byte) { sys.Beat(ctx) }
 	}
-	s.Level = c.level(s.Network)
+	s.Level = c.level()
 	switch {
 	case c.timeoutS > 0:
 		s.Timeout = time.Duration(c.timeoutS) * time.Second
@@ -347,6 +351,10 @@ func (c *command) spec(ctx context.Context) sandbox.Spec {
 	if s.Level >= sys.IsolationFull {
 		c.proxy = k.netProxy(s.Network)
 		s.Hole = c.proxy.Serve
+		if s.Network {
+			s.Reach, s.Serve = c.carried(ctx)
+			c.proxy.Ports = s.Reach
+		}
 	}
 	if allowed {
 		c.grantOutside(&s, false)
@@ -354,20 +362,9 @@ func (c *command) spec(ctx context.Context) sandbox.Spec {
 	return c.caller.bound(s)
 }
 
-// thisComputer finds a word that names the machine's own loopback.
-var thisComputer = sys.Pattern(`(?i)\blocalhost\b|\b127\.\d{1,3}\.\d{1,3}\.\d{1,3}\b|\b0\.0\.0\.0\b|\[::1?\]`)
-
-// level is how the command is contained, with the network open or shut. At level 3
-// each command has a loopback of its own: what serves in the background would
-// serve nobody, and what is to talk with a server of this computer would find
-// none. Where the network is open to such a command it runs at level 2, and its
-// request says so.
-func (c *command) level(open bool) sys.Isolation {
-	report := c.caller.k.sandbox.Probe(c.caller.k.background)
-	if report.Level >= sys.IsolationFull && report.Landlock > 0 && open && (c.background || thisComputer().MatchString(c.line)) {
-		return sys.IsolationPartial
-	}
-	return report.Level
+// level is how the command is contained.
+func (c *command) level() sys.Isolation {
+	return c.caller.k.sandbox.Probe(c.caller.k.background).Level
 }
 
 // programFolders are the folders of the person's PATH. One that holds the
@@ -428,8 +425,8 @@ func (c *command) note(res sandbox.Result, spec sandbox.Spec) string {
 		return ""
 	case res.WantsPassword:
 		return "It wanted a password. Nobody can type one here, so it could not go on. Ask the person to run it themselves."
-	case res.Level >= sys.IsolationFull && ownLoopback().Match(res.Output):
-		return "A command has a loopback of its own: it reaches neither servers of this machine nor those of other commands. Start what it needs in the same command, or name localhost in the command itself and call with network: true."
+	case res.Level >= sys.IsolationFull && c.missedThisComputer(res.Output) && c.portsNote(spec.Reach) != "":
+		return c.portsNote(spec.Reach)
 	case res.Level >= sys.IsolationFull && spec.Network && netFailure().Match(res.Output):
 		return "The network that was approved is http and https to public machines, through the proxy that http_proxy and https_proxy name. Programs that do not use it, and ssh, do not get out."
 	case res.Level.Contained() && !spec.Network && netFailure().Match(res.Output):
@@ -463,7 +460,6 @@ func (c *command) missedOutside(output []byte) bool {
 
 var (
 	noRepository = sys.Pattern(`(?i)not a git repository`)
-	ownLoopback  = sys.Pattern(`(?i)(127\.0\.0\.1|localhost|\[?::1)[^\n]{0,80}(refused|couldn't connect)|ECONNREFUSED (127\.|::1)`)
 	missingFile  = sys.Pattern(`(/[^\s'":]+)['"’]?: No such file or directory`)
 	fileTooLarge = sys.Pattern(`(?i)file (size limit exceeded|too large)|EFBIG`)
 	netFailure   = sys.Pattern(`(?i)could not resolve|temporary failure in name resolution|network is unreachable|name or service not known|` +

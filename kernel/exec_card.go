@@ -67,10 +67,10 @@ func (c *command) card(r *security.Request) {
 		r.Argv = c.argv
 	}
 	r.Programs, r.Executable, r.Claim = v.Programs, c.executable, sys.Shorten(c.claim, 1000)
-	r.Contained = c.level(v.Network)
+	r.Contained = c.level()
 	r.Network, r.Outside, r.Hidden = v.Network, v.Outside, v.Hidden()
 	if v.Network && r.Contained >= sys.IsolationFull {
-		r.Own = c.ownAddresses()
+		r.Own, r.Ports = c.ownAddresses(), c.ports()
 	}
 	title := c.title()
 	r.Title, r.TitleKO = title.EN, title.KO

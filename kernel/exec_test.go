@@ -2,9 +2,13 @@ package kernel_test
 
 import (
 	"context"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -218,34 +222,70 @@ func TestApprovedNetworkIsOpenAndOtherwiseShut(t *testing.T) {
 		t.Errorf("got %+v, want it reached", r)
 	}
 	write(t, filepath.Join(k.Folder, "call.py"), "import socket, sys\nprint(socket.create_connection((sys.argv[1], sys.argv[2])).recv(99).decode(), end='')\n")
-	named := "python3 call.py localhost " + port
-	r, err, ap = answered(t, k, h, true, shell(h, kernel.ShellArgs{Command: named, Network: true}))
-	if err != nil || r.Output != "reached\n" || r.Isolation != sys.IsolationPartial || ap.Request.Contained != sys.IsolationPartial {
-		t.Errorf("named: got %+v, %v, shown as level %d; want it reached at level 2", r, err, ap.Request.Contained)
+	// The name of this computer alone opens nothing, at whatever level: a port has to be named.
+	unnamed := shell(h, kernel.ShellArgs{Command: "echo localhost; python3 call.py localhost " + port, Network: true})
+	if r, err, ap = answered(t, k, h, true, unnamed); r.Isolation < sys.IsolationFull {
+		return
+	}
+	if err != nil || strings.Contains(r.Output, "reached") || !strings.Contains(r.Note, "name the port") || ap.Request.Contained != sys.IsolationFull || len(ap.Request.Ports) > 0 {
+		t.Errorf("unnamed: got %+v, %v, ports %v", r, err, ap.Request.Ports)
+	}
+	want, _ := strconv.Atoi(port)
+	named := shell(h, kernel.ShellArgs{Command: "PORT=" + port + " python3 call.py localhost " + port, Network: true})
+	r, err, ap = answered(t, k, h, true, named)
+	if err != nil || r.Output != "reached\n" || r.Isolation != sys.IsolationFull || !slices.Equal(ap.Request.Ports, []int{want}) {
+		t.Errorf("named: got %+v, %v, ports %v; want it reached at level 3", r, err, ap.Request.Ports)
+	}
+	r, err, _ = answered(t, k, h, true, shell(h, kernel.ShellArgs{Command: ": localhost:" + freePort(t) + "; python3 call.py localhost 1", Network: true}))
+	if err != nil || !strings.Contains(r.Note, "Nobody on this computer answered at port") {
+		t.Errorf("dead: got %+v, %v", r, err)
+	}
+	if r, err := h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "PORT=" + port + " python3 call.py localhost " + port}); err != nil || strings.Contains(r.Output, "reached") {
+		t.Errorf("named, without the network: got %+v, %v", r, err)
 	}
 }
 
-func TestWhatServesInTheBackgroundIsReachedFromOutside(t *testing.T) {
+// freePort is a port on which nothing listens.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}
+
+func TestWhatServesInTheBackgroundIsReachedAtThePortThatItNames(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	contained(t, k)
 	h := k.Agent("guarded")
-	write(t, filepath.Join(k.Folder, "serve.py"), "import http.server\ns = http.server.HTTPServer(('127.0.0.1', 0), http.server.SimpleHTTPRequestHandler)\nopen('port', 'w').write(str(s.server_port))\ns.serve_forever()\n")
-	r, err, ap := answered(t, k, h, true, shell(h, kernel.ShellArgs{Command: "python3 serve.py", Network: true, Background: true}))
-	if err != nil || r.Isolation != sys.IsolationPartial || ap.Request.Contained != sys.IsolationPartial {
-		t.Fatalf("got %+v, %v, shown as level %d; want level 2", r, err, ap.Request.Contained)
+	write(t, filepath.Join(k.Folder, "hello.txt"), "hello\n")
+	port := freePort(t)
+	r, err, ap := answered(t, k, h, true, shell(h, kernel.ShellArgs{Command: "python3 -m http.server " + port, Network: true, Background: true}))
+	if full := r.Isolation >= sys.IsolationFull; err != nil || ap.Request.Contained != r.Isolation || full != (len(ap.Request.Ports) == 1) || full && r.Note != "" {
+		t.Fatalf("got %+v, %v, shown as level %d with ports %v", r, err, ap.Request.Contained, ap.Request.Ports)
 	}
+	var body string
 	k.Until("it serves", func() bool {
-		port, err := os.ReadFile(filepath.Join(k.Folder, "port"))
-		if err != nil || len(port) == 0 {
+		got, err := http.Get("http://127.0.0.1:" + port + "/hello.txt")
+		if err != nil {
 			return false
 		}
-		c, err := net.Dial("tcp", "127.0.0.1:"+string(port))
-		if err == nil {
-			c.Close()
-		}
+		defer got.Body.Close()
+		raw, err := io.ReadAll(got.Body)
+		body = string(raw)
 		return err == nil
 	})
+	if body != "hello\n" {
+		t.Errorf("got %q", body)
+	}
+	r, err, _ = answered(t, k, h, true, shell(h, kernel.ShellArgs{Command: "sleep 600", Network: true, Background: true}))
+	if err != nil || r.Isolation >= sys.IsolationFull && !strings.Contains(r.Note, "names no port") {
+		t.Errorf("got %+v, %v, want it told that nobody reaches it", r, err)
+	}
 }
 
 func TestApprovedCommandReachesThePathThatThePersonSaw(t *testing.T) {

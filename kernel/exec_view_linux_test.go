@@ -27,6 +27,21 @@ func walled(t *testing.T, options ...kerneltest.Option) *kerneltest.Kernel {
 	return k
 }
 
+// partly opens a kernel whose commands are contained at level 2, as on a system
+// without bubblewrap.
+func partly(t *testing.T, options ...kerneltest.Option) *kerneltest.Kernel {
+	t.Helper()
+	k := open(t, append(options, kerneltest.With(func(o *kernel.Options) { o.Isolation = sys.IsolationPartial }))...)
+	p, err := k.Person().Security.Policy(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Isolation != sys.IsolationPartial {
+		t.Skipf("this system has no level 2: %s", p.Problem)
+	}
+	return k
+}
+
 // ran runs a command of an agent that asks nobody.
 func ran(t *testing.T, h *kernel.Handle, line string) kernel.ExecResult {
 	t.Helper()

@@ -56,6 +56,10 @@ type Options struct {
 	// asks the system's name service and dials for real.
 	Net *security.NetGuard
 
+	// Isolation is the strongest that commands get, 0 for the strongest that holds
+	// here; for tests.
+	Isolation sys.Isolation
+
 	// Sleep holds off the computer's sleep; default that of the system.
 	Sleep SleepLock
 

@@ -391,18 +391,16 @@ func TestToolsWriteDownWhatTheyWereAskedFor(t *testing.T) {
 	}
 }
 
-// TestAtLevel2WhatACommandChangedIsPutBackAndAskedAbout has a command that names
-// this computer, as those work at level 2 with an approved network.
 func TestAtLevel2WhatACommandChangedIsPutBackAndAskedAbout(t *testing.T) {
 	t.Parallel()
-	k := walled(t)
+	k := partly(t)
 	for _, yes := range []bool{false, true} {
 		h := k.Agent("autonomous")
 		write(t, filepath.Join(k.Folder, "Makefile"), "good\n")
 		write(t, filepath.Join(k.Folder, "p.sh"), "echo evil > Makefile; mkdir -p .vscode; echo '{}' > .vscode/tasks.json; echo src > main.c\n")
 		done := make(chan kernel.ExecResult, 1)
 		go func() {
-			r, err := h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "bash p.sh localhost", Network: true})
+			r, err := h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "bash p.sh", Network: true})
 			if err != nil {
 				t.Error(err)
 			}

@@ -286,7 +286,9 @@ func (c *command) reads(ctx context.Context) (out Labels, err error) {
 	if c.verdict.Network {
 		own := cmp.Or(stepID(ctx), sys.NewID())
 		text := sys.Say("what `%s` got from the network", sys.Shorten(c.line, 120))
-		out = append(out, store.NewLabel(Label{Origin: store.LabelNetwork, Untrusted: true, Name: sys.Shorten(c.line, 500)}, own, text))
+		// What a server of this computer says is the person's.
+		inside := !c.background && len(c.ports()) > 0
+		out = append(out, store.NewLabel(Label{Origin: store.LabelNetwork, Untrusted: true, Sensitive: inside, Name: sys.Shorten(c.line, 500)}, own, text))
 	}
 	secrets, err := c.readsSecrets(ctx)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -230,6 +231,7 @@ func (c *console) card(a kernel.Approval) {
 	line("Outside the folder:", "폴더 밖:", oneLine(strings.Join(r.Outside, ", ")))
 	if r.Network {
 		line("Network:", "네트워크:", c.t("yes", "사용"))
+		line("This computer:", "이 컴퓨터:", c.ports(r.Ports))
 	}
 	switch {
 	case r.Contained >= sys.IsolationFull && r.Network:
@@ -237,7 +239,7 @@ func (c *console) card(a kernel.Approval) {
 	case r.Contained >= sys.IsolationFull:
 		line("Contained:", "격리:", fmt.Sprintf(c.t("yes (level %d of 3): files limited to the folder, no network", "예 (3단계 중 %d단계): 파일은 폴더로 제한되고 네트워크는 없습니다"), r.Contained))
 	case r.Contained.Contained():
-		line("Contained:", "격리:", fmt.Sprintf(c.t("partly (level %d of 3): it can see file names outside; network all or nothing", "일부 (3단계 중 %d단계): 폴더 밖 파일의 이름이 보이고, 네트워크는 전부 아니면 없음입니다"), r.Contained))
+		line("Contained:", "격리:", fmt.Sprintf(c.t("partly (level %d of 3): it can see file names outside; with the network it can reach your own network and this computer", "일부 (3단계 중 %d단계): 폴더 밖 파일의 이름이 보이고, 네트워크를 쓰면 내부 네트워크와 이 컴퓨터에도 연결할 수 있습니다"), r.Contained))
 	default:
 		line("Contained:", "격리:", fmt.Sprintf(c.t("NO (level %d of 3): it can reach what you can reach", "아니요 (3단계 중 %d단계): 당신이 쓸 수 있는 모든 것에 닿습니다"), r.Contained))
 	}
@@ -258,4 +260,19 @@ func (c *console) decision(state string) string {
 		return w
 	}
 	return state
+}
+
+// ports says which ports of this computer are open to a command; "" for none.
+func (c *console) ports(list []int) string {
+	var words []string
+	for _, p := range list {
+		words = append(words, strconv.Itoa(p))
+	}
+	switch len(words) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf(c.t("port %s is open to it", "%s번 포트가 열립니다"), words[0])
+	}
+	return fmt.Sprintf(c.t("ports %s are open to it", "%s번 포트가 열립니다"), strings.Join(words, ", "))
 }

@@ -45,8 +45,10 @@
 //
 // The network is a loopback of its own. Where [Spec.Hole] is set, the second
 // helper listens on 127.0.0.1:3128 and carries what comes to a socket that the
-// kernel answers; the variables for proxies lead there. The command itself makes
-// no unix socket.
+// kernel answers; the variables for proxies lead there. Ports of [Spec.Reach] it
+// carries to it in the same way, and for those of [Spec.Serve] it keeps a
+// connection there, which becomes that of whoever on this computer wants to be
+// served (ports_linux.go). The command itself makes no unix socket.
 //
 // Building walls takes longer than most commands. So those of the last command
 // are built ahead for the next one, which gets them if its view is the very

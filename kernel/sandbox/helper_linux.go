@@ -59,6 +59,14 @@ func supervise(inside bool) error {
 			return notices.Encode(failure(fmt.Errorf("open the way to the network: %w", err)))
 		}
 	}
+	for _, port := range p.Reach {
+		if err := carryPort(port); err != nil {
+			return notices.Encode(failure(err))
+		}
+	}
+	for _, port := range p.Serve {
+		go offerPort(port)
+	}
 	pid, err := startConfined(p)
 	if err != nil {
 		return notices.Encode(failure(err))

@@ -23,6 +23,7 @@ type hole struct {
 	ctx  context.Context // ends when the hole is closed
 	end  context.CancelFunc
 	busy sync.WaitGroup
+	in   *served // nil before it is opened
 }
 
 // makeHole makes the socket in the folder tmp.
@@ -43,8 +44,9 @@ func makeHole(tmp string) (*hole, error) {
 	return h, nil
 }
 
-// open has serve answer each connection from now on.
-func (h *hole) open(serve func(context.Context, net.Conn)) {
+// open has serve answer each connection from now on, but for those that in waits for.
+func (h *hole) open(serve func(context.Context, net.Conn), in *served) {
+	h.in = in
 	h.busy.Go(func() {
 		free := make(chan struct{}, holeConns)
 		for {
@@ -57,7 +59,14 @@ func (h *hole) open(serve func(context.Context, net.Conn)) {
 				defer func() { <-free }()
 				defer context.AfterFunc(h.ctx, func() { c.Close() })()
 				defer c.Close()
-				serve(h.ctx, c)
+				is, whole, err := offers(c)
+				switch {
+				case err != nil:
+				case is:
+					in.take(h.ctx, whole)
+				default:
+					serve(h.ctx, whole)
+				}
 			})
 		}
 	})
@@ -66,6 +75,9 @@ func (h *hole) open(serve func(context.Context, net.Conn)) {
 // close ends every connection and waits for who answers them.
 func (h *hole) close() {
 	h.l.Close()
+	if h.in != nil {
+		h.in.close()
+	}
 	h.end()
 	h.busy.Wait()
 }

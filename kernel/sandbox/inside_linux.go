@@ -87,28 +87,13 @@ func carry() error {
 	if err != nil {
 		return err
 	}
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go carryOne(c)
+	go each(l, func(c net.Conn) {
+		p, err := net.Dial("unix", insideHole)
+		if err != nil {
+			return
 		}
-	}()
+		defer p.Close()
+		join(p, c)
+	})
 	return nil
-}
-
-func carryOne(c net.Conn) {
-	defer c.Close()
-	p, err := net.Dial("unix", insideHole)
-	if err != nil {
-		return
-	}
-	defer p.Close()
-	go func() {
-		io.Copy(p, c)
-		p.(*net.UnixConn).CloseWrite()
-	}()
-	io.Copy(c, p)
 }

@@ -75,6 +75,9 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 		}
 		// The ids of processes are those behind the walls.
 		p.Rules, p.Same, p.Hole, p.Kernel, p.Temp = v.rules(spec.Unread), v.granted(), spec.Hole != nil, 1, ""
+		if p.Hole {
+			p.Reach, p.Serve = spec.Reach, spec.Serve
+		}
 	case j.level >= sys.IsolationPartial:
 		p.Rules = r.rules(spec, path, j.tmp)
 		if p.Room = spec.room || r.hasRooms(ctx); p.Room {
@@ -107,7 +110,7 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 			h.repos = v.repos
 		}
 		if p.Hole {
-			h.hole.open(spec.Hole)
+			h.hole.open(spec.Hole, serve(h.hole.ctx, p.Serve, r.cfg.Log))
 		}
 		held, why := h.group.limit(spec.MaxMemory, spec.MaxProcs)
 		switch {

@@ -23,6 +23,8 @@ type plan struct {
 	Same   []identity // what has to lie at the granted paths then
 	Copies []layer    // mounted before they are built
 	Hole   bool       // carry to the kernel's proxy
+	Reach  []int      // carry these ports to those of this computer
+	Serve  []int      // offer these ports to this computer
 }
 
 // access is what a rule grants on a path and what lies below it.

@@ -52,6 +52,9 @@ func (r *Runner) Probe(ctx context.Context) Report {
 	if ctx.Err() != nil {
 		return Report{Problem: "The probe was stopped before it could finish.", At: time.Now()}
 	}
+	if r.cfg.Most > 0 {
+		rep.Level = min(rep.Level, r.cfg.Most)
+	}
 	r.mu.Lock()
 	r.report = &rep
 	r.mu.Unlock()

@@ -20,6 +20,8 @@ type Config struct {
 	// Helper is the path of the static oxios binary. Empty means that there
 	// is none: the level is 0.
 	Helper string
+	// Most is the strongest level that commands get, 0 for the strongest that holds.
+	Most sys.Isolation
 	// Log gets what a developer wants to know. Nil discards it.
 	Log *slog.Logger
 	// CacheDir is the folder for the caches of build tools; see [Cache]. It is

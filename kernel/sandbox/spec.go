@@ -56,6 +56,11 @@ type Spec struct {
 	// one connection a call. It returns at the latest when ctx ends, which it
 	// does with the command. Nil: there is no way out at all.
 	Hole func(ctx context.Context, c net.Conn)
+	// Reach and Serve are ports, of TCP on the loopback, that are carried through Hole
+	// at level 3. What the command says to one of Reach is asked of Hole as a CONNECT
+	// to 127.0.0.1; nothing else in the view can listen there. Whoever on this computer
+	// connects to one of Serve, on which nothing may listen, is served by the command.
+	Reach, Serve []int
 	// Copy, if set, has the command work on a copy. It needs level 3: at any other
 	// the command does not run.
 	Copy *Copy

@@ -1,18 +1,22 @@
 package sandbox
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"oxios/kernel/sys"
 )
@@ -465,6 +469,79 @@ func TestOneHoleLeadsOutOfLevel3(t *testing.T) {
 	if res := bash(t, r, spec, `test -z "$http_proxy" && ! exec 3<>/dev/tcp/127.0.0.1/`+holePort); res.ExitCode != 0 {
 		t.Errorf("without a hole: got exit %d: %s", res.ExitCode, res.Output)
 	}
+}
+
+func TestPortsThatAreNamedLeadThroughTheHole(t *testing.T) {
+	t.Parallel()
+	r, dir := walled(t, Config{})
+	asked := make(chan string, 4)
+	hole := func(_ context.Context, c net.Conn) {
+		q, err := http.ReadRequest(bufio.NewReader(c))
+		if err != nil {
+			return
+		}
+		asked <- q.Method + " " + q.Host
+		fmt.Fprint(c, "HTTP/1.1 200 OK\r\n\r\nfrom this computer\n")
+	}
+	port := freePort(t)
+	spec := Spec{Dir: dir, Network: true, Hole: hole, Reach: []int{port}}
+	res := bash(t, r, spec, fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%d; cat <&3; ! exec 4<>/dev/tcp/127.0.0.1/%d", port, freePort(t)))
+	if got := <-asked; string(res.Stdout) != "from this computer\n" || got != fmt.Sprint("CONNECT 127.0.0.1:", port) || res.ExitCode != 0 {
+		t.Errorf("got %+v and %q", res, got)
+	}
+
+	serving := freePort(t)
+	spec = Spec{Dir: dir, Network: true, Hole: hole, Serve: []int{serving}}
+	spec.Argv, spec.Level = []string{"python3", "-c", fmt.Sprintf(`
+import socket
+s = socket.create_server(("127.0.0.1", %d))
+while True:
+	c, _ = s.accept()
+	c.sendall(b"served " + c.recv(100))
+	c.close()
+`, serving)}, r.Level()
+	j, err := r.Start(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wait sync.WaitGroup
+	for i := range 20 { // more than one at a time, and again after each
+		wait.Go(func() {
+			want := fmt.Sprintf("served %d", i)
+			var got []byte
+			for end := time.Now().Add(20 * time.Second); string(got) != want && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+				c, err := net.Dial("tcp", fmt.Sprint("127.0.0.1:", serving))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				fmt.Fprint(c, i)
+				got, _ = io.ReadAll(c) // nothing, until it serves
+				c.Close()
+			}
+			if string(got) != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+	wait.Wait()
+	j.Kill()
+	j.Result()
+	if c, err := net.Dial("tcp", fmt.Sprint("127.0.0.1:", serving)); err == nil {
+		c.Close()
+		t.Error("the port is open when the command is over")
+	}
+}
+
+// freePort is a port on which nothing listens.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
 }
 
 func TestBubblewrapThatOthersCanWriteIsNotUsed(t *testing.T) {

@@ -50,6 +50,7 @@ type Request struct {
 	Network    bool          `json:"network"`
 	Host       string        `json:"host,omitempty"`    // the machine of a request that the agent worded itself: a yes of [ScopeRun] covers all of it for the run
 	Own        []string      `json:"own,omitempty"`     // addresses of the own machine or network that it wants to reach and that are not open; a yes opens those of a page, for it alone
+	Ports      []int         `json:"ports,omitempty"`   // ports of this computer that a command reaches, or serves on, once it has the network
 	Outside    []string      `json:"outside,omitempty"` // paths outside the folder
 	Contained  sys.Isolation `json:"contained"`         // the isolation that it would run under
 	Undo       string        `json:"undo"`              // "no", or how it can be undone

@@ -10,6 +10,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,6 +27,9 @@ type NetProxy struct {
 	// Closed is why nothing passes at all; the zero value lets pass what the
 	// guard lets pass.
 	Closed sys.Words
+	// Ports are ports of this computer that are open although the guard lets nobody
+	// reach it.
+	Ports []int
 
 	mu    sync.Mutex
 	tries []NetTry
@@ -129,6 +133,10 @@ func (p *NetProxy) connect(ctx context.Context, q *http.Request) (net.Conn, erro
 	if p.Closed != (sys.Words{}) {
 		return nil, p.refuse(host, p.Closed, "")
 	}
+	if there, port := q.URL.Hostname(), q.URL.Port(); slices.ContainsFunc(p.Ports, func(open int) bool { return port == strconv.Itoa(open) }) &&
+		(strings.EqualFold(there, "localhost") || there == "127.0.0.1" || there == "::1") {
+		return p.here(ctx, host, port)
+	}
 	if refused == nil && q.Method != http.MethodConnect && t.url.Scheme != "http" {
 		refused = netScheme.refusal(t.url.Scheme)
 	}
@@ -145,6 +153,19 @@ func (p *NetProxy) connect(ctx context.Context, q *http.Request) (net.Conn, erro
 	}
 	p.note(NetTry{Host: host, Allowed: true})
 	return conn, nil
+}
+
+// here connects to a port of this computer, as a program that means either end of
+// its loopback.
+func (p *NetProxy) here(ctx context.Context, host, port string) (net.Conn, error) {
+	for _, at := range []string{"127.0.0.1", "::1"} {
+		if conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(at, port)); err == nil {
+			p.note(NetTry{Host: host, Allowed: true})
+			return conn, nil
+		}
+	}
+	p.note(NetTry{Host: host, Allowed: true, Reason: "It did not answer.", ReasonKO: "응답하지 않았습니다."})
+	return nil, fmt.Errorf("%s could not be reached", host)
 }
 
 // proxyRefusal is the answer to a request that does not pass.

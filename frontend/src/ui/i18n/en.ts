@@ -323,6 +323,9 @@ export const en = {
 		own: 'Own network',
 		ownPage: (list: string) => `${list}: approving opens it for this alone`,
 		ownCommand: (list: string) => `${list} stays closed to the command unless you open it to all agents`,
+		here: 'This computer',
+		ports: (list: number[]) =>
+			list.length === 1 ? `port ${list[0]} is open to it` : `ports ${list.join(', ')} are open to it`,
 		code: 'Code',
 		runsCode: 'Runs code of this folder',
 		granted: 'Approved for this run',
@@ -344,7 +347,7 @@ export const en = {
 		containedYes: 'files limited to this folder and the system’s programs, no network',
 		containedNet: 'files limited to this folder and the system’s programs, network to public machines',
 		partlyYes: 'writes only in this folder, no network; can see file names outside',
-		partlyNet: 'writes only in this folder, but can see file names outside; all of the network is open for it',
+		partlyNet: 'writes only in this folder, but can see file names outside; it can reach the internet, your own network and this computer',
 		limits: 'memory and processes are limited; the command can read and change what you can',
 		none: 'this machine has no containment; the command can do what you can do',
 		network: 'Network',
