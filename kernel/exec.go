@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -348,13 +349,18 @@ func (c *command) spec(ctx context.Context) sandbox.Spec {
 	}
 	s.Cache = c.cache(ctx)
 	s.Readable = c.programFolders()
-	if s.Level >= sys.IsolationFull {
+	switch full := s.Level >= sys.IsolationFull; {
+	case full:
 		c.proxy = k.netProxy(s.Network)
 		s.Hole = c.proxy.Serve
 		if s.Network {
 			s.Reach, s.Serve = c.carried(ctx)
 			c.proxy.Ports = s.Reach
 		}
+	case s.Network && c.guarded():
+		c.proxy = k.netProxy(true)
+		c.proxy.Password, c.proxy.Ports = rand.Text(), c.ports()
+		s.Hole, s.HolePassword = c.proxy.Serve, c.proxy.Password
 	}
 	if allowed {
 		c.grantOutside(&s, false)
@@ -365,6 +371,11 @@ func (c *command) spec(ctx context.Context) sandbox.Spec {
 // level is how the command is contained.
 func (c *command) level() sys.Isolation {
 	return c.caller.k.sandbox.Probe(c.caller.k.background).Level
+}
+
+// guarded reports whether what the command reaches of the network passes the guard.
+func (c *command) guarded() bool {
+	return c.caller.k.sandbox.Probe(c.caller.k.background).GuardsNetwork()
 }
 
 // programFolders are the folders of the person's PATH. One that holds the
@@ -427,7 +438,7 @@ func (c *command) note(res sandbox.Result, spec sandbox.Spec) string {
 		return "It wanted a password. Nobody can type one here, so it could not go on. Ask the person to run it themselves."
 	case res.Level >= sys.IsolationFull && c.missedThisComputer(res.Output) && c.portsNote(spec.Reach) != "":
 		return c.portsNote(spec.Reach)
-	case res.Level >= sys.IsolationFull && spec.Network && netFailure().Match(res.Output):
+	case c.proxy != nil && spec.Network && netFailure().Match(res.Output):
 		return "The network that was approved is http and https to public machines, through the proxy that http_proxy and https_proxy name. Programs that do not use it, and ssh, do not get out."
 	case res.Level.Contained() && !spec.Network && netFailure().Match(res.Output):
 		return "Commands have no network here unless the person approves it. If it needs the network, call again with network: true; the person is asked then."

@@ -69,7 +69,7 @@ func (c *command) card(r *security.Request) {
 	r.Programs, r.Executable, r.Claim = v.Programs, c.executable, sys.Shorten(c.claim, 1000)
 	r.Contained = c.level()
 	r.Network, r.Outside, r.Hidden = v.Network, v.Outside, v.Hidden()
-	if v.Network && r.Contained >= sys.IsolationFull {
+	if r.Guarded = c.guarded(); v.Network && r.Guarded {
 		r.Own, r.Ports = c.ownAddresses(), c.ports()
 	}
 	title := c.title()

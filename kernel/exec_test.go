@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"oxios/kernel/security"
 
 	"oxios/kernel"
 	"oxios/kernel/event"
@@ -242,6 +245,30 @@ func TestApprovedNetworkIsOpenAndOtherwiseShut(t *testing.T) {
 	}
 	if r, err := h.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "PORT=" + port + " python3 call.py localhost " + port}); err != nil || strings.Contains(r.Output, "reached") {
 		t.Errorf("named, without the network: got %+v, %v", r, err)
+	}
+}
+
+func TestAtLevel2ANamedPortIsReachedThroughTheProxyAlone(t *testing.T) {
+	t.Parallel()
+	k := partly(t)
+	h := k.Agent("guarded")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "reached") }))
+	defer server.Close()
+	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
+	write(t, filepath.Join(k.Folder, "call.py"), "import sys, urllib.request\nprint(urllib.request.urlopen(sys.argv[1]).read().decode(), end='')\n")
+	call := "python3 call.py http://127.0.0.1:"
+	r, err, ap := answered(t, k, h, true, shell(h, kernel.ShellArgs{Command: call + port + "/", Network: true}))
+	if !ap.Request.Guarded {
+		t.Skip("this system does not guard the network at level 2")
+	}
+	if err != nil || r.Output != "reached" || r.Isolation != sys.IsolationPartial {
+		t.Errorf("named: got %+v, %v", r, err)
+	}
+	// The command below names another one.
+	write(t, filepath.Join(k.Folder, "other.sh"), call+port+"/")
+	r, err, _ = answered(t, k, h, true, shell(h, kernel.ShellArgs{Command: "bash other.sh; curl -s -x '' http://127.0.0.1:" + port + "0/", Network: true}))
+	if err != nil || strings.Contains(r.Output, "reached") || !slices.ContainsFunc(r.Asked, func(t security.NetTry) bool { return !t.Allowed }) {
+		t.Errorf("not named: got %+v, %v", r, err)
 	}
 }
 

@@ -89,7 +89,9 @@ func (k *Kernel) exported(ctx context.Context, id string, whole bool) (exported,
 	x := exported{Oxios: k.opts.Version, Runs: []exportedRun{}, Approvals: []Approval{}, AgentMessages: []AgentMessage{}}
 	read := k.allBranches
 	if !whole {
-		read = func(ctx context.Context, id string) (SessionView, error) { return k.sessionView(ctx, id, SessionPage{}) }
+		read = func(ctx context.Context, id string) (SessionView, error) {
+			return k.sessionView(ctx, id, SessionPage{})
+		}
 	}
 	var err error
 	if x.SessionView, err = read(ctx, id); err != nil {

@@ -31,7 +31,7 @@ type (
 type SessionView struct {
 	Session  Session   `json:"session"`
 	Messages []Message `json:"messages"`
-	Runs     []RunView `json:"runs"` // in the order in which they began
+	Runs     []RunView `json:"runs"`              // in the order in which they began
 	Earlier  int       `json:"earlier,omitempty"` // how many runs of the branch stand before the first of Runs
 	Queued   []Queued  `json:"queued"`
 	Branches int       `json:"branches"` // how many there are, this one included

@@ -238,8 +238,12 @@ func (c *console) card(a kernel.Approval) {
 		line("Contained:", "격리:", fmt.Sprintf(c.t("yes (level %d of 3): files limited to the folder, network to public machines", "예 (3단계 중 %d단계): 파일은 폴더로, 네트워크는 공개 기기로 제한됩니다"), r.Contained))
 	case r.Contained >= sys.IsolationFull:
 		line("Contained:", "격리:", fmt.Sprintf(c.t("yes (level %d of 3): files limited to the folder, no network", "예 (3단계 중 %d단계): 파일은 폴더로 제한되고 네트워크는 없습니다"), r.Contained))
+	case r.Contained.Contained() && !r.Network:
+		line("Contained:", "격리:", fmt.Sprintf(c.t("partly (level %d of 3): it can see file names outside; no network", "일부 (3단계 중 %d단계): 폴더 밖 파일의 이름이 보이고, 네트워크는 없습니다"), r.Contained))
+	case r.Contained.Contained() && r.Guarded:
+		line("Contained:", "격리:", fmt.Sprintf(c.t("partly (level %d of 3): it can see file names outside; network to public machines", "일부 (3단계 중 %d단계): 폴더 밖 파일의 이름이 보이고, 네트워크는 공개 기기로 제한됩니다"), r.Contained))
 	case r.Contained.Contained():
-		line("Contained:", "격리:", fmt.Sprintf(c.t("partly (level %d of 3): it can see file names outside; with the network it can reach your own network and this computer", "일부 (3단계 중 %d단계): 폴더 밖 파일의 이름이 보이고, 네트워크를 쓰면 내부 네트워크와 이 컴퓨터에도 연결할 수 있습니다"), r.Contained))
+		line("Contained:", "격리:", fmt.Sprintf(c.t("partly (level %d of 3): it can see file names outside; it can reach the internet, your own network and this computer", "일부 (3단계 중 %d단계): 폴더 밖 파일의 이름이 보이고, 인터넷, 내부 네트워크, 이 컴퓨터에 연결할 수 있습니다"), r.Contained))
 	default:
 		line("Contained:", "격리:", fmt.Sprintf(c.t("NO (level %d of 3): it can reach what you can reach", "아니요 (3단계 중 %d단계): 당신이 쓸 수 있는 모든 것에 닿습니다"), r.Contained))
 	}

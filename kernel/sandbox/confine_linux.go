@@ -83,7 +83,7 @@ const (
 )
 
 // handled is all that the ABI can deny at the level.
-func handled(level sys.Isolation, abi int, network bool) ll.RulesetAttr {
+func handled(level sys.Isolation, abi int, network, door bool) ll.RulesetAttr {
 	var a ll.RulesetAttr
 	if abi >= 6 {
 		a.Scoped = ll.ScopeAbstractUnixSocket | ll.ScopeSignal
@@ -106,13 +106,19 @@ func handled(level sys.Isolation, abi int, network bool) ll.RulesetAttr {
 	if !network && abi >= 10 {
 		a.HandledAccessNet |= ll.AccessNetBindUDP | ll.AccessNetConnectSendUDP
 	}
+	if door {
+		a.HandledAccessNet = ll.AccessNetConnectTCP
+		if abi >= 10 {
+			a.HandledAccessNet |= ll.AccessNetBindUDP | ll.AccessNetConnectSendUDP
+		}
+	}
 	return a
 }
 
 // restrict puts the thread into a Landlock domain. The low-level calls are
 // used because the library's own Restrict takes in the whole process.
 func restrict(level sys.Isolation, abi int, p plan) error {
-	attr := handled(level, abi, p.Network || level >= sys.IsolationFull)
+	attr := handled(level, abi, p.Network || level >= sys.IsolationFull, p.Door > 0)
 	if level >= sys.IsolationPartial && abi < 1 {
 		return errors.New("this kernel does not offer it")
 	}
@@ -130,6 +136,11 @@ func restrict(level sys.Isolation, abi int, p plan) error {
 			if err := addRule(set, r, attr.HandledAccessFS); err != nil {
 				return fmt.Errorf("grant %s on %s: %w", r.Access, r.Path, err)
 			}
+		}
+	}
+	if p.Door > 0 {
+		if err := ll.LandlockAddNetPortRule(set, &ll.NetPortAttr{AllowedAccess: ll.AccessNetConnectTCP, Port: uint64(p.Door)}, 0); err != nil { //nolint:gosec // a port has 16 bits
+			return fmt.Errorf("open the way to the network: %w", err)
 		}
 	}
 	if err := ll.LandlockRestrictSelf(set, 0); err != nil {

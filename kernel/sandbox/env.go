@@ -42,14 +42,19 @@ var envSet = []string{
 	"DEBIAN_FRONTEND=noninteractive", "PYTHONUNBUFFERED=1", "NO_COLOR=1",
 }
 
-// holeEnv tells programs the way to the network at level 3. The command's own
-// loopback is reached without it.
-var holeEnv = func() []string {
-	out := []string{"NODE_USE_ENV_PROXY=1"}
+// proxyEnv tells programs their way to the network.
+func proxyEnv(url string) []string {
+	out := []string{"NODE_USE_ENV_PROXY=1", "no_proxy=", "NO_PROXY="}
 	for _, name := range []string{"http_proxy", "https_proxy", "all_proxy"} {
-		out = append(out, name+"=http://127.0.0.1:"+holePort, strings.ToUpper(name)+"=http://127.0.0.1:"+holePort)
+		out = append(out, name+"="+url, strings.ToUpper(name)+"="+url)
 	}
+	return out
+}
+
+// holeEnv is the way at level 3. The command's own loopback is reached without it.
+var holeEnv = func() []string {
 	const near = "localhost,127.0.0.1,::1"
+	out := proxyEnv("http://127.0.0.1:" + holePort)
 	return append(out, "no_proxy="+near, "NO_PROXY="+near)
 }()
 

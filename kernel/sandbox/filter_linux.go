@@ -33,13 +33,13 @@ var denied = []uint32{
 
 // Where the parts of a call lie in what the filter reads.
 const (
-	offCall, offArch          = 0, 4
-	offArg0, offArg1, offArg2 = 16, 24, 32 // their lower halves; the upper ones follow
-	upper                     = 4
-	refuse                    = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
-	absent                    = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
-	newNamespaces             = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
-	x32Calls                  = 0x40000000
+	offCall, offArch                   = 0, 4
+	offArg0, offArg1, offArg2, offArg3 = 16, 24, 32, 40 // their lower halves; the upper ones follow
+	upper                              = 4
+	refuse                             = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
+	absent                             = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+	newNamespaces                      = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
+	x32Calls                           = 0x40000000
 )
 
 // program is a filter that is being written.
@@ -98,7 +98,7 @@ func filterProgram(p plan, abi, helper int) []bpf.Instruction {
 	f.when(unix.SYS_CLONE, load(offArg0),
 		bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: newNamespaces, SkipTrue: 1}, ret(refuse), ret(unix.SECCOMP_RET_ALLOW))
 	// Behind the walls the only network is the command's own loopback.
-	f.sockets(p.Network || sys.Isolation(p.Level) >= sys.IsolationFull)
+	f.sockets(p.Network || sys.Isolation(p.Level) >= sys.IsolationFull, p.Door > 0)
 	f.refuseValues(unix.SYS_IOCTL, offArg1, unix.TIOCSTI, unix.TIOCLINUX) // typing into somebody's terminal
 	f.protect(helper, p.Kernel)
 	f.leaveOthers()
@@ -112,7 +112,10 @@ func filterProgram(p plan, abi, helper int) []bpf.Instruction {
 // else. A datagram pair could be sent to a named socket, a stream pair cannot.
 // Netlink's route family only tells the host's addresses, which /proc tells
 // too; getaddrinfo and Node need it, and the right to change them is dropped.
-func (f *program) sockets(network bool) {
+//
+// With a door Landlock decides where TCP connects to. It sees no other protocol, and
+// no connection that begins with what is sent.
+func (f *program) sockets(network, door bool) {
 	then := []bpf.Instruction{
 		load(offArg0),
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.AF_NETLINK, SkipTrue: 3},
@@ -120,7 +123,21 @@ func (f *program) sockets(network bool) {
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.NETLINK_ROUTE, SkipTrue: 1},
 		ret(unix.SECCOMP_RET_ALLOW),
 	}
-	if network {
+	switch {
+	case network && door:
+		then = append(then, load(offArg0),
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_INET, SkipTrue: 1},
+			bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.AF_INET6, SkipTrue: 7},
+			load(offArg1), bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: 0xf},
+			bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SOCK_STREAM, SkipTrue: 4},
+			load(offArg2),
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 1},
+			bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.IPPROTO_TCP, SkipTrue: 1},
+			ret(unix.SECCOMP_RET_ALLOW))
+		for call, offset := range map[uint32]uint32{unix.SYS_SENDTO: offArg3, unix.SYS_SENDMSG: offArg2, unix.SYS_SENDMMSG: offArg3} {
+			f.when(call, load(offset), bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: unix.MSG_FASTOPEN, SkipTrue: 1}, ret(refuse), ret(unix.SECCOMP_RET_ALLOW))
+		}
+	case network:
 		then = append(then, load(offArg0),
 			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_INET, SkipTrue: 1},
 			bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.AF_INET6, SkipTrue: 1},

@@ -19,7 +19,7 @@ const holeConns = 128
 // socket in its temporary folder, whose far end is carried to by the process
 // inside. Before it is opened nobody answers there.
 type hole struct {
-	l    *net.UnixListener
+	l    net.Listener
 	ctx  context.Context // ends when the hole is closed
 	end  context.CancelFunc
 	busy sync.WaitGroup
@@ -39,12 +39,28 @@ func makeHole(tmp string) (*hole, error) {
 		return nil, sys.Errorf(sys.CodeUnavailable, "No way to the network could be made for the command: %w", err)
 	}
 	l.SetUnlinkOnClose(false) // it goes with its folder
-	h := &hole{l: l}
-	h.ctx, h.end = context.WithCancel(context.Background())
-	return h, nil
+	return newHole(l), nil
 }
 
-// open has serve answer each connection from now on, but for those that in waits for.
+// makeDoor makes a hole for level 2: a port of this computer's loopback, the only
+// one that the command may connect to. Everybody here can, so that who answers there
+// has to ask for a password.
+func makeDoor() (h *hole, port int, err error) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, 0, sys.Errorf(sys.CodeUnavailable, "No way to the network could be made for the command: %w", err)
+	}
+	return newHole(l), l.Addr().(*net.TCPAddr).Port, nil
+}
+
+func newHole(l net.Listener) *hole {
+	h := &hole{l: l}
+	h.ctx, h.end = context.WithCancel(context.Background())
+	return h
+}
+
+// open has serve answer each connection from now on, but for those that in, if it
+// is not nil, waits for.
 func (h *hole) open(serve func(context.Context, net.Conn), in *served) {
 	h.in = in
 	h.busy.Go(func() {
@@ -62,6 +78,7 @@ func (h *hole) open(serve func(context.Context, net.Conn), in *served) {
 				is, whole, err := offers(c)
 				switch {
 				case err != nil:
+				case is && in == nil:
 				case is:
 					in.take(h.ctx, whole)
 				default:

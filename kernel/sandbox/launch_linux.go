@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -52,6 +53,7 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 	}
 	var v *view
 	var layers []layer
+	var door *hole
 	apart := spec.Copy != nil || spec.cache.layer != nil
 	switch {
 	case j.level >= sys.IsolationFull:
@@ -83,6 +85,15 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 		if p.Room = spec.room || r.hasRooms(ctx); p.Room {
 			p.Kernel = 1 // it is not seen from there
 		}
+		if spec.Network && spec.Hole != nil && guardsNetwork(r.landlock()) {
+			var err error
+			if door, p.Door, err = makeDoor(); err != nil {
+				return err
+			}
+			for _, kv := range proxyEnv(fmt.Sprintf("http://oxios:%s@127.0.0.1:%d", spec.HolePassword, p.Door)) {
+				p.Env = setEnv(p.Env, kv)
+			}
+		}
 	}
 	r.adoptOrphans()
 	var h *helped
@@ -99,7 +110,14 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 		return err
 	})
 	if err != nil {
+		if door != nil {
+			door.close()
+		}
 		return err
+	}
+	if door != nil {
+		h.hole = door
+		door.open(spec.Hole, nil)
 	}
 	if err = h.behind(ctx, v, j.tmp, layers); err == nil {
 		if v != nil && h.tmp != j.tmp { // the walls stood already, with their own

@@ -9,6 +9,7 @@ type plan struct {
 	Level     int
 	ABI       int // use no newer Landlock than this; 0 for what the host has
 	Network   bool
+	Door      int // at level 2 the only port that it may connect to; 0: it may connect anywhere
 	Rules     []rule
 	Kernel    int // the kernel's process
 	MaxMemory int64

@@ -151,7 +151,7 @@ func carryPortOne(c net.Conn, port int) {
 		return
 	}
 	said := bufio.NewReader(p)
-	answer, err := http.ReadResponse(said, &http.Request{Method: http.MethodConnect})
+	answer, err := http.ReadResponse(said, &http.Request{Method: http.MethodConnect}) //nolint:bodyclose // a tunnel has none
 	if err != nil || answer.StatusCode != http.StatusOK {
 		return
 	}

@@ -21,6 +21,15 @@ type Report struct {
 	At      time.Time `json:"at"`
 }
 
+// GuardsNetwork reports whether a command with the network can only connect to
+// [Spec.Hole], and is sent back to it by the system where it tries otherwise: at level
+// 3, and at level 2 from Landlock ABI 4 (Linux 6.7) on.
+func (r Report) GuardsNetwork() bool {
+	return r.Level >= sys.IsolationFull || r.Level == sys.IsolationPartial && guardsNetwork(r.Landlock)
+}
+
+func guardsNetwork(landlock int) bool { return landlock >= 4 }
+
 // Canary is one thing that was tried from inside.
 type Canary struct {
 	Name string `json:"name"`

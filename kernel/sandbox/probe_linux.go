@@ -32,12 +32,17 @@ type bait struct {
 	Thread   int    // another of its threads, which the filter does not know
 }
 
+// landlock is the ABI that is used here.
+func (r *Runner) landlock() int {
+	if r.abi > 0 {
+		return min(landlockABI(), r.abi)
+	}
+	return landlockABI()
+}
+
 // probe tries the levels from the strongest on, and reports the first that holds.
 func (r *Runner) probe(ctx context.Context) Report {
-	rep := Report{Landlock: landlockABI(), At: time.Now()}
-	if r.abi > 0 {
-		rep.Landlock = min(rep.Landlock, r.abi)
-	}
+	rep := Report{Landlock: r.landlock(), At: time.Now()}
 	if r.cfg.Helper == "" {
 		rep.Problem = "The sandbox helper is missing: the program oxios was not found beside this one."
 		return rep

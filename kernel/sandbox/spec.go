@@ -52,10 +52,15 @@ type Spec struct {
 	// Network lets the command open inet sockets, at level 2 and below. At
 	// level 3 it has its own loopback, and Hole is the only way out of it.
 	Network bool
-	// Hole, if set, answers at level 3 what the command says to its http proxy,
-	// one connection a call. It returns at the latest when ctx ends, which it
-	// does with the command. Nil: there is no way out at all.
+	// Hole, if set, answers what the command says to its http proxy, one connection a
+	// call: at level 3, and at level 2 for one with the network, where
+	// [Report.GuardsNetwork]. It returns at the latest when ctx ends, which it does
+	// with the command. Nil: at level 3 there is no way out at all, at level 2 the
+	// network is open.
 	Hole func(ctx context.Context, c net.Conn)
+	// HolePassword is what the command's programs tell Hole at level 2, where everybody
+	// on this computer can talk to it. The user's name is oxios.
+	HolePassword string
 	// Reach and Serve are ports, of TCP on the loopback, that are carried through Hole
 	// at level 3. What the command says to one of Reach is asked of Hole as a CONNECT
 	// to 127.0.0.1; nothing else in the view can listen there. Whoever on this computer

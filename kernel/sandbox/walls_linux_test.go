@@ -533,6 +533,47 @@ while True:
 	}
 }
 
+func TestOneDoorLeadsOutOfLevel2(t *testing.T) {
+	t.Parallel()
+	r := New(Config{Helper: helper, Most: sys.IsolationPartial})
+	t.Cleanup(r.Close)
+	if rep := r.Probe(t.Context()); !rep.GuardsNetwork() {
+		t.Skipf("level %d, Landlock %d", rep.Level, rep.Landlock)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	said := make(chan string, 4)
+	spec := Spec{Dir: canonical(t.TempDir()), Network: true, HolePassword: "word", Hole: func(_ context.Context, c net.Conn) {
+		buf := make([]byte, 100)
+		n, _ := c.Read(buf)
+		said <- string(buf[:n])
+		fmt.Fprint(c, "answer\n")
+	}}
+	res := bash(t, r, spec, `echo "${https_proxy%%@*}"; exec 3<>/dev/tcp/127.0.0.1/${https_proxy##*:}; echo question >&3; cat <&3`)
+	if got := <-said; string(res.Output) != "http://oxios:word\nanswer\n" || got != "question\n" || res.Level != sys.IsolationPartial {
+		t.Errorf("got %+v and %q", res, got)
+	}
+	for name, line := range map[string]string{
+		"a port of this computer":            "exec 3<>/dev/tcp/127.0.0.1/" + port,
+		"a datagram":                         "exec 3<>/dev/udp/127.0.0.1/" + port,
+		"another stream":                     `python3 -c 'import socket; socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262)'`, // MPTCP, which Landlock does not see
+		"what is sent with the first packet": `python3 -c 'import socket; socket.socket().sendto(b"x", 0x20000000, ("127.0.0.1", ` + port + `))'`,
+		"a raw socket":                       `python3 -c 'import socket; socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)'`,
+	} {
+		if res := bash(t, r, spec, line); res.ExitCode == 0 {
+			t.Errorf("%s: it leads out: %s", name, res.Output)
+		}
+	}
+	// It may serve: whoever connects does so from outside.
+	if res := bash(t, r, spec, `python3 -c 'import socket; socket.create_server(("127.0.0.1", 0)).listen()'`); res.ExitCode != 0 {
+		t.Errorf("serve: got exit %d: %s", res.ExitCode, res.Output)
+	}
+}
+
 // freePort is a port on which nothing listens.
 func freePort(t *testing.T) int {
 	t.Helper()

@@ -53,6 +53,7 @@ type Request struct {
 	Ports      []int         `json:"ports,omitempty"`   // ports of this computer that a command reaches, or serves on, once it has the network
 	Outside    []string      `json:"outside,omitempty"` // paths outside the folder
 	Contained  sys.Isolation `json:"contained"`         // the isolation that it would run under
+	Guarded    bool          `json:"guarded,omitempty"` // what a command reaches of the network passes the guard: public machines, and Ports
 	Undo       string        `json:"undo"`              // "no", or how it can be undone
 	UndoKO     string        `json:"undo_ko,omitempty"` // the same in Korean
 	Agent      string        `json:"agent,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +28,9 @@ type NetProxy struct {
 	// Closed is why nothing passes at all; the zero value lets pass what the
 	// guard lets pass.
 	Closed sys.Words
+	// Password, if set, is what whoever asks has to know, as the user oxios; where others
+	// could ask as well.
+	Password string
 	// Ports are ports of this computer that are open although the guard lets nobody
 	// reach it.
 	Ports []int
@@ -73,6 +77,10 @@ func (p *NetProxy) Serve(ctx context.Context, c net.Conn) {
 	if c.SetReadDeadline(time.Time{}) != nil {
 		return
 	}
+	if !p.known(q) {
+		_, _ = io.WriteString(c, "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"oxios\"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n") // who has gone needs no answer
+		return
+	}
 	there, err := p.connect(ctx, q)
 	if err != nil {
 		answerText(c, statusOf(err), err.Error()+"\n")
@@ -101,6 +109,16 @@ func (p *NetProxy) Serve(ctx context.Context, c net.Conn) {
 	if q.Write(there) == nil {
 		_, _ = io.Copy(c, there)
 	}
+}
+
+// known reports whether a request has the password, if one is needed.
+func (p *NetProxy) known(q *http.Request) bool {
+	if p.Password == "" {
+		return true
+	}
+	asked := http.Request{Header: http.Header{"Authorization": q.Header["Proxy-Authorization"]}}
+	user, password, ok := asked.BasicAuth()
+	return ok && user == "oxios" && subtle.ConstantTimeCompare([]byte(password), []byte(p.Password)) == 1
 }
 
 // forward makes of a request to a proxy one to the machine itself, the last on

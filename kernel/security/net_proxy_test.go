@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -112,6 +113,49 @@ func TestProxyLetsPublicMachinesPassAndTellsTheOthersWhy(t *testing.T) {
 		if try.Allowed || try.Reason == "" || try.ReasonKO == "" || try.Times != 1 {
 			t.Errorf("got %+v", try)
 		}
+	}
+}
+
+func TestProxyAsksForItsPassword(t *testing.T) {
+	t.Parallel()
+	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		_, _ = io.WriteString(w, "here"+q.Header.Get("Proxy-Authorization"))
+	}))
+	t.Cleanup(plain.Close)
+	client, p, dialled := proxied(t, sys.Words{}, plain)
+	p.Password = "word"
+	proxy, _ := client.Transport.(*http.Transport).Proxy(nil) //nolint:bodyclose // nothing is asked
+	for _, user := range []*url.Userinfo{nil, url.User("oxios"), url.UserPassword("oxios", "other"), url.UserPassword("word", "word")} {
+		proxy.User = user
+		if code, _ := body(t, client, "http://example.com/"); code != http.StatusProxyAuthRequired || dialled.Load() > 0 {
+			t.Errorf("%v: got %d, %d connections; want 407 and none", user, code, dialled.Load())
+		}
+	}
+	proxy.User = url.UserPassword("oxios", "word")
+	if code, text := body(t, client, "http://example.com/"); code != 200 || text != "here" {
+		t.Errorf("got %d %q, want it, and the password kept to the proxy", code, text)
+	}
+}
+
+func TestProxyOpensThePortsOfThisComputerThatItIsTold(t *testing.T) {
+	t.Parallel()
+	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "here") }))
+	t.Cleanup(plain.Close)
+	client, p, _ := proxied(t, sys.Words{}, plain)
+	_, port, _ := net.SplitHostPort(plain.Listener.Addr().String())
+	open, _ := strconv.Atoi(port)
+	p.Ports = []int{open}
+	for host, want := range map[string]int{"127.0.0.1": 200, "localhost": 200, "127.0.0.2": 403, "192.168.0.1": 403} {
+		if code, text := body(t, client, "http://"+host+":"+port+"/"); code != want {
+			t.Errorf("%s: got %d %q, want %d", host, code, text, want)
+		}
+	}
+	if code, text := body(t, client, "http://127.0.0.1:8081/"); code != http.StatusForbidden {
+		t.Errorf("another port: got %d %q", code, text)
+	}
+	p.Closed = sys.Say("This command has no network, because nobody approved it for this command.")
+	if code, text := body(t, client, "http://127.0.0.1:"+port+"/"); code != http.StatusForbidden {
+		t.Errorf("closed: got %d %q", code, text)
 	}
 }
 

@@ -241,10 +241,14 @@ export interface ApprovalRequest {
   host?: string;
   /** addresses of the own machine or network that it wants to reach and that are not open; a yes opens those of a page, for it alone */
   own?: string[];
+  /** ports of this computer that a command reaches, or serves on, once it has the network */
+  ports?: number[];
   /** paths outside the folder */
   outside?: string[];
   /** the isolation that it would run under */
   contained: Isolation;
+  /** what a command reaches of the network passes the guard: public machines, and Ports */
+  guarded?: boolean;
   /** "no", or how it can be undone */
   undo: string;
   /** the same in Korean */

@@ -118,7 +118,7 @@ describe('a conversation', () => {
 		for (let i = 0; i < runs; i++) {
 			const run = makeRun({ id: `r-${i}`, session_id: 's-long', after_id: i ? `r-${i - 1}` : '', text: `Turn ${i}` });
 			fake.world.runs.push({ run, steps: [], changes: [] });
-			fake.world.messages.push(makeMessage({ session_id: 's-long', run_id: run.id, content: run.text }));
+			fake.world.messages.push(makeMessage({ session_id: 's-long', run_id: run.id, role: 'user', content: run.text }));
 		}
 		fake.world.sessions.push({ ...s, id: 's-long', head_id: `r-${runs - 1}` });
 		return { fake, c: await open('s-long') };

@@ -347,7 +347,9 @@ export const en = {
 		containedYes: 'files limited to this folder and the system’s programs, no network',
 		containedNet: 'files limited to this folder and the system’s programs, network to public machines',
 		partlyYes: 'writes only in this folder, no network; can see file names outside',
-		partlyNet: 'writes only in this folder, but can see file names outside; it can reach the internet, your own network and this computer',
+		partlyGuarded: 'writes only in this folder, but can see file names outside; network to public machines',
+		partlyNet:
+			'writes only in this folder, but can see file names outside; it can reach the internet, your own network and this computer',
 		limits: 'memory and processes are limited; the command can read and change what you can',
 		none: 'this machine has no containment; the command can do what you can do',
 		network: 'Network',
