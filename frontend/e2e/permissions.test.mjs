@@ -1,5 +1,6 @@
 // Permissions on the real kernel: a path that is kept from agents, a role, and a kind of step that is approved and taken back.
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -112,5 +113,28 @@ describe('permissions', { skip }, () => {
 		await button('This kind…').waitFor();
 		assert.equal(existsSync(at('three')), false);
 		await page.keyboard.press('Escape');
+	});
+
+	it('opens an address of the own network to all agents from a card, until it is taken from the list', async () => {
+		const server = createServer((_, answer) => answer.end('the printer has paper'));
+		await new Promise((done) => server.listen(0, '127.0.0.1', done));
+		const url = `http://127.0.0.1:${server.address().port}/`;
+		try {
+			await say(`Fetch ${url}`);
+			const more = button('More');
+			await more.click();
+			await answer(page.getByRole('menuitem', { name: 'Open 127.0.0.1 to all agents' }));
+			await said(/the printer has paper/).waitFor();
+
+			await say(`Fetch ${url}`);
+			await said(/the printer has paper/).waitFor();
+			await permissions();
+			await button('Remove 127.0.0.1').click();
+			await button('Remove 127.0.0.1').waitFor({ state: 'detached' });
+			await say(`Fetch ${url}`);
+			await button('More').waitFor();
+		} finally {
+			server.close();
+		}
 	});
 });
