@@ -1,5 +1,6 @@
 import type { AnswerInput, Approval, GrantInput, GrantProposal, Kernel, Tried, Try } from './api.gen';
 import type { Event } from './transport';
+import { turns } from './turns';
 
 const lasts = (a: Approval) => a.state === 'approved' || a.state === 'used';
 const forRun = (a: Approval) => a.state === 'approved' && a.scope === 'run';
@@ -15,6 +16,9 @@ export class Approvals {
 	arrived = $state.raw<Approval>();
 
 	#kernel: Kernel;
+	#turn = turns();
+	/** late is what is told of requests while they are read: the answer may be older. */
+	#late: Approval[] | undefined;
 	/** used and ended are the yeses that were used up and the runs that ended while the page was open. */
 	#used = new Set<string>();
 	#ended = new Set<string>();
@@ -24,12 +28,20 @@ export class Approvals {
 	}
 
 	async load(): Promise<void> {
-		const [pending, approved] = await Promise.all([
-			this.#kernel.security.approvals({ state: 'pending' }),
-			this.#kernel.security.approvals({ state: 'approved' }),
-		]);
-		this.pending = [...pending].sort((a, b) => a.created_at.localeCompare(b.created_at));
-		this.granted = approved.filter(forRun);
+		const newest = this.#turn();
+		const late: Approval[] = (this.#late = []);
+		try {
+			const [pending, approved] = await Promise.all([
+				this.#kernel.security.approvals({ state: 'pending' }),
+				this.#kernel.security.approvals({ state: 'approved' }),
+			]);
+			if (!newest()) return;
+			this.pending = [...pending].sort((a, b) => a.created_at.localeCompare(b.created_at));
+			this.granted = approved.filter(forRun);
+			for (const a of late) this.put(a);
+		} finally {
+			if (newest()) this.#late = undefined;
+		}
 	}
 
 	of(sessionID: string): Approval[] {
@@ -128,7 +140,10 @@ export class Approvals {
 	}
 
 	receive(e: Event): void {
-		if (e.kind === 'approval') this.put(e.data as Approval);
+		if (e.kind === 'approval') {
+			this.#late?.push(e.data as Approval);
+			this.put(e.data as Approval);
+		}
 		if (e.kind !== 'run.ended') return;
 		this.#ended.add(e.run_id ?? '');
 		this.decided = this.decided.filter((d) => d.request.run_id !== e.run_id);

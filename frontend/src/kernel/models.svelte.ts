@@ -1,5 +1,6 @@
 import type { Kernel, Model, Provider } from './api.gen';
 import { failureOf, type Event, type Failure } from './transport';
+import { turns } from './turns';
 
 /** Models are the providers and what they offer. */
 export class Models {
@@ -12,6 +13,7 @@ export class Models {
 	testing = $state.raw<ReadonlySet<string>>(new Set());
 
 	#kernel: Kernel;
+	#turn = turns();
 
 	constructor(kernel: Kernel) {
 		this.#kernel = kernel;
@@ -26,15 +28,18 @@ export class Models {
 	}
 
 	async load(refresh = false): Promise<void> {
+		const newest = this.#turn();
 		try {
 			const [providers, list] = await Promise.all([
 				this.#kernel.infra.providers(),
 				this.#kernel.infra.models({ refresh }),
 			]);
+			if (!newest()) return;
 			this.providers = providers;
 			this.list = list;
 			this.failure = undefined;
 		} catch (e) {
+			if (!newest()) return;
 			this.failure = failureOf(e);
 		}
 		this.loaded = true;

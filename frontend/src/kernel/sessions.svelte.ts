@@ -1,5 +1,6 @@
 import type { Deletion, Kernel, Run, Session, SessionPatch, SessionQuery } from './api.gen';
 import { failureOf, type Event, type Failure } from './transport';
+import { turns } from './turns';
 
 const PAGE = 50;
 /** How many archived conversations are listed: the most that the kernel gives. */
@@ -37,6 +38,7 @@ export class Sessions {
 	readonly away = $derived(this.space === null ? this.archived : this.archived.filter((s) => s.space === this.space));
 
 	#kernel: Kernel;
+	#turn = turns();
 	#search = 0;
 	#narrowed = 0;
 
@@ -50,17 +52,20 @@ export class Sessions {
 	}
 
 	async load(): Promise<void> {
+		const newest = this.#turn();
 		try {
 			const [list, archived] = await Promise.all([
 				this.#kernel.state.sessions({ limit: PAGE }),
 				this.#kernel.state.sessions({ limit: ARCHIVED, archived: true }),
 				this.narrow(this.space),
 			]);
+			if (!newest()) return;
 			this.list = [...list].sort(order);
 			this.archived = archived;
 			this.more = list.length === PAGE;
 			this.failure = undefined;
 		} catch (e) {
+			if (!newest()) return;
 			this.failure = failureOf(e);
 		}
 		this.loaded = true;

@@ -2,6 +2,7 @@ import type { Kernel, Session, SpaceInfo, SpaceProposal } from './api.gen';
 import type { Kept } from './kept.svelte';
 import type { Sessions } from './sessions.svelte';
 import { failureOf, type Event, type Failure } from './transport';
+import { turns } from './turns';
 
 /** Where the space is kept that was looked at last. An id is never one of these two words. */
 const KEPT = 'space';
@@ -29,7 +30,7 @@ export class Spaces {
 	#kernel: Kernel;
 	#kept: Kept;
 	#sessions: Sessions;
-	#asked = 0;
+	#turn = turns();
 
 	constructor(kernel: Kernel, kept: Kept, sessions: Sessions) {
 		this.#kernel = kernel;
@@ -48,20 +49,20 @@ export class Spaces {
 
 	/** load reads the spaces anew. What was read before stays until then. */
 	async load(): Promise<void> {
-		const mine = ++this.#asked;
+		const newest = this.#turn();
 		try {
 			const [list, rest, merges] = await Promise.all([
 				this.#kernel.space.list(),
 				this.#kernel.space.get(''),
 				this.#kernel.space.proposals(''),
 			]);
-			if (mine !== this.#asked) return;
+			if (!newest()) return;
 			this.list = list;
 			this.rest = rest.space;
 			this.merges = merges;
 			this.failure = undefined;
 		} catch (e) {
-			if (mine !== this.#asked) return;
+			if (!newest()) return;
 			this.failure = failureOf(e);
 		}
 		this.version++;

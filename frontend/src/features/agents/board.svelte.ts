@@ -104,6 +104,8 @@ export class Board {
 
 	#live: Live;
 	#fresh: ReturnType<typeof setTimeout> | undefined;
+	#loading: Promise<void> | undefined;
+	#next: Promise<void> | undefined;
 	/** open are the steps that are told as open, by run. */
 	#open = new Map<string, Map<string, StepView>>();
 
@@ -124,7 +126,15 @@ export class Board {
 		};
 	}
 
-	async load(): Promise<void> {
+	/** load reads the table: once at a time, and whoever asks meanwhile shares the one reading that follows. */
+	load(): Promise<void> {
+		if (this.#loading) return (this.#next ??= this.#loading.then(() => this.load()));
+		this.#next = undefined;
+		this.#loading = this.#whole().finally(() => (this.#loading = undefined));
+		return this.#loading;
+	}
+
+	async #whole(): Promise<void> {
 		const { agents } = this.#live.kernel;
 		try {
 			// Those at work are listed all, however many have ended since.

@@ -1,5 +1,6 @@
 import type { AgentCard, AgentMessage, Kernel, Run, RunView, StepView } from '../../kernel/api.gen';
 import { failureOf, type Event, type Failure } from '../../kernel/transport';
+import { turns } from '../../kernel/turns';
 
 /** How long a row has to be looked at before its run is read: who goes through the rows reads none of them. */
 const GLANCE = 120;
@@ -17,6 +18,7 @@ export class Opened {
 	failure = $state.raw<Failure>();
 
 	#kernel: Kernel;
+	#turn = turns();
 
 	constructor(kernel: Kernel, id: string) {
 		this.#kernel = kernel;
@@ -30,6 +32,7 @@ export class Opened {
 	}
 
 	async load(): Promise<void> {
+		const newest = this.#turn();
 		try {
 			const of = { run_id: this.id };
 			const [view, cards, mail] = await Promise.all([
@@ -37,12 +40,13 @@ export class Opened {
 				this.#kernel.a2a.cards(of),
 				this.#kernel.a2a.messages(of),
 			]);
+			if (!newest()) return;
 			this.view = view;
 			this.card = cards[0];
 			this.mail = mail.filter(shown);
 			this.failure = undefined;
 		} catch (e) {
-			this.failure = failureOf(e);
+			if (newest()) this.failure = failureOf(e);
 		}
 	}
 

@@ -1,5 +1,6 @@
 import type { Kernel, Process, Run } from '../../kernel/api.gen';
 import type { Event } from '../../kernel/transport';
+import { turns } from '../../kernel/turns';
 
 /** How often what the members do is read while they work, in milliseconds, however much is told. */
 const FRESH = 300;
@@ -12,6 +13,7 @@ export class Team {
 	members = $state.raw<Process[]>([]);
 
 	#kernel: Kernel;
+	#turn = turns();
 	#step: string;
 	#run: string;
 	#timer: ReturnType<typeof setTimeout> | undefined;
@@ -23,9 +25,10 @@ export class Team {
 	}
 
 	async load(): Promise<void> {
+		const newest = this.#turn();
 		try {
 			const list = await this.#kernel.agents.list({ made_by: this.#step, all: true });
-			this.members = [...list].sort((a, b) => a.pid - b.pid);
+			if (newest()) this.members = [...list].sort((a, b) => a.pid - b.pid);
 		} catch {
 			// What is shown stays; the next news asks again.
 		}

@@ -1,6 +1,7 @@
 import type { Memory, MemoryForgotten, MemoryPatch, MemoryView } from '../../kernel/api.gen';
 import type { Live } from '../../kernel/live.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
+import { turns } from '../../kernel/turns';
 
 /** Draft is what a person writes over a memory. */
 export interface Draft {
@@ -29,7 +30,7 @@ export class Opened {
 	canSave = $derived(this.changed && !this.saving && this.draft!.text.trim() !== '');
 
 	#live: Live;
-	#asked = 0;
+	#turn = turns();
 
 	constructor(live: Live, id: string, memory?: Memory) {
 		this.#live = live;
@@ -39,15 +40,15 @@ export class Opened {
 
 	/** load reads it anew. What was read before stays until then, and what is written stays in any case. */
 	async load(): Promise<void> {
-		const mine = ++this.#asked;
+		const newest = this.#turn();
 		try {
 			const view = await this.#live.kernel.memory.get(this.id);
-			if (mine !== this.#asked) return;
+			if (!newest()) return;
 			this.view = view;
 			this.memory = view.memory;
 			this.failure = undefined;
 		} catch (e) {
-			if (mine === this.#asked) this.failure = failureOf(e);
+			if (newest()) this.failure = failureOf(e);
 		}
 	}
 

@@ -1,5 +1,6 @@
 import type { Kernel, RunView, SeedView, StepView } from '../../kernel/api.gen';
 import { failureOf, type Event, type Failure } from '../../kernel/transport';
+import { turns } from '../../kernel/turns';
 
 /** How a criterion stands. */
 export type Standing = 'holds' | 'missing' | 'running' | 'unknown';
@@ -45,7 +46,7 @@ export class Plan {
 
 	#kernel: Kernel;
 	#session: string;
-	#reading = 0;
+	#turn = turns();
 
 	constructor(kernel: Kernel, session: string) {
 		this.#kernel = kernel;
@@ -54,18 +55,18 @@ export class Plan {
 
 	/** load reads the newest plan; what an older reading brings is left alone. */
 	async load(): Promise<void> {
-		const turn = ++this.#reading;
+		const newest = this.#turn();
 		try {
-			const [newest] = await this.#kernel.agents.seeds({ session_id: this.#session, newest: true, limit: 1 });
-			const view = newest ? await this.#kernel.agents.seed(newest.id) : undefined;
-			if (turn !== this.#reading) return;
+			const [last] = await this.#kernel.agents.seeds({ session_id: this.#session, newest: true, limit: 1 });
+			const view = last ? await this.#kernel.agents.seed(last.id) : undefined;
+			if (!newest()) return;
 			if (view?.id !== this.view?.id || view?.versions.length !== this.view?.versions.length) this.chosen = undefined;
 			this.view = view;
 			this.failure = undefined;
 		} catch (e) {
-			if (turn === this.#reading) this.failure = failureOf(e);
+			if (newest()) this.failure = failureOf(e);
 		}
-		if (turn === this.#reading) this.loading = false;
+		if (newest()) this.loading = false;
 	}
 
 	receive(e: Event): void {

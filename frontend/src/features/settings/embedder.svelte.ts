@@ -2,6 +2,7 @@ import type { EmbedderTest, MemoryEmbedding, Provider } from '../../kernel/api.g
 import type { Live } from '../../kernel/live.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
 import { host } from './presets';
+import { turns } from '../../kernel/turns';
 
 /** Suggestions are models that embed texts and that many people have, by the kind of provider. */
 const suggestions: Record<string, string[]> = {
@@ -21,6 +22,7 @@ export class EmbedderPage {
 	busy = $state<'' | 'test' | 'use' | 'anew' | 'again'>('');
 
 	#live: Live;
+	#turn = turns();
 	#touched = false;
 
 	constructor(live: Live) {
@@ -66,11 +68,14 @@ export class EmbedderPage {
 	}
 
 	async load(): Promise<void> {
+		const newest = this.#turn();
 		try {
-			this.#take(await this.#live.kernel.memory.embedding());
+			const now = await this.#live.kernel.memory.embedding();
+			if (!newest()) return;
+			this.#take(now);
 			this.failure = undefined;
 		} catch (e) {
-			this.failure = failureOf(e);
+			if (newest()) this.failure = failureOf(e);
 		}
 	}
 

@@ -1,6 +1,7 @@
 import type { VaultDay, VaultState } from '../../kernel/api.gen';
 import type { Live } from '../../kernel/live.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
+import { turns } from '../../kernel/turns';
 
 /** How long the person must have stopped typing before the note of today is shown anew, in milliseconds. */
 const REST = 200;
@@ -28,8 +29,8 @@ export class NotesPage {
 
 	#live: Live;
 	#leave: () => Promise<void>;
-	#turn = 0;
-	#reading = 0;
+	#asked = turns();
+	#readings = turns();
 	#timer: ReturnType<typeof setTimeout> | undefined;
 
 	/** leave writes the notes that are open. */
@@ -73,14 +74,14 @@ export class NotesPage {
 
 	/** load reads how it stands. Of several readings the one that began last counts, whichever answers first. */
 	async load(): Promise<void> {
-		const reading = ++this.#reading;
+		const newest = this.#readings();
 		try {
 			const state = await this.#live.kernel.knowledge.state();
-			if (reading !== this.#reading) return;
+			if (!newest()) return;
 			this.state = state;
 			this.failure = undefined;
 		} catch (e) {
-			if (reading === this.#reading) this.failure = failureOf(e);
+			if (newest()) this.failure = failureOf(e);
 		}
 	}
 
@@ -109,15 +110,15 @@ export class NotesPage {
 	}
 
 	async #look(): Promise<void> {
-		const turn = ++this.#turn;
+		const newest = this.#asked();
 		const { folder, format, template } = this.journal;
 		try {
 			const day = await this.#live.kernel.knowledge.journalPreview(folder, format, template);
-			if (turn !== this.#turn) return;
+			if (!newest()) return;
 			this.day = day;
 			this.wrong = undefined;
 		} catch (e) {
-			if (turn === this.#turn) this.wrong = failureOf(e);
+			if (newest()) this.wrong = failureOf(e);
 		}
 	}
 

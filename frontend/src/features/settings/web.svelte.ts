@@ -1,6 +1,7 @@
 import type { SearchService, WebResult } from '../../kernel/api.gen';
 import type { Live } from '../../kernel/live.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
+import { turns } from '../../kernel/turns';
 
 /** How many results a test shows. */
 const SHOWN = 3;
@@ -35,6 +36,7 @@ export class WebPage {
 	failed = $state.raw<Failure>();
 
 	#live: Live;
+	#turn = turns();
 
 	constructor(live: Live) {
 		this.#live = live;
@@ -67,11 +69,14 @@ export class WebPage {
 	}
 
 	async load(): Promise<void> {
+		const newest = this.#turn();
 		try {
-			this.#take(await this.#live.kernel.browser.service());
+			const now = await this.#live.kernel.browser.service();
+			if (!newest()) return;
+			this.#take(now);
 			this.failure = undefined;
 		} catch (e) {
-			this.failure = failureOf(e);
+			if (newest()) this.failure = failureOf(e);
 		}
 	}
 

@@ -4,6 +4,7 @@ import { failureOf, type Failure } from '../../kernel/transport';
 import { i18n } from '../../ui/i18n/index.svelte';
 import { labelOf } from '../../ui/space';
 import { draftOf, patchOf, type Draft } from './draft';
+import { turns } from '../../kernel/turns';
 
 /** How long something offers to be taken back, in milliseconds; it can be afterwards, in the pane. */
 const UNDO = 8000;
@@ -35,7 +36,7 @@ export class Managed {
 	refused = $state.raw<Failure>();
 
 	#live: Live;
-	#turn = 0;
+	#turn = turns();
 
 	constructor(live: Live) {
 		this.#live = live;
@@ -88,14 +89,14 @@ export class Managed {
 	async load(): Promise<void> {
 		const id = this.opened;
 		if (id === undefined) return;
-		const mine = ++this.#turn;
+		const newest = this.#turn();
 		try {
 			const view = await this.#live.kernel.space.get(id);
-			if (mine !== this.#turn) return;
+			if (!newest()) return;
 			this.view = view;
 			this.failure = undefined;
 		} catch (e) {
-			if (mine === this.#turn) this.failure = failureOf(e);
+			if (newest()) this.failure = failureOf(e);
 		}
 	}
 
