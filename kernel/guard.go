@@ -317,11 +317,16 @@ func (c *caller) outcome(ctx context.Context, row Syscall, a action, result erro
 	return nil
 }
 
+// actionOf is how the chain names a call. A row that names none is one that only
+// looks: what it looks at decides.
 func actionOf(row Syscall) security.Action {
-	if row.Audit == "" {
-		return security.ActionToolCall
+	switch {
+	case row.Audit != "":
+		return row.Audit
+	case row.Domain == security.DomainMemory:
+		return security.ActionMemoryRead
 	}
-	return row.Audit
+	return security.ActionToolCall
 }
 
 // entry makes an audit record of a. The node, run, step and syscall stand in

@@ -299,7 +299,9 @@ func (k *Kernel) commitVault(ctx context.Context, v *vault, said []string, files
 	if len(said) > 0 {
 		message += "\n\n" + strings.Join(said, "\n")
 	}
-	if _, err := v.log.Commit(ctx, message, files...); err != nil {
+	id, err := v.log.Commit(ctx, message, files...)
+	if err != nil {
 		k.log.WarnContext(ctx, "Could not commit the vault; the next commit takes it along", "error", err)
 	}
+	k.recordCommit(ctx, "knowledge", id)
 }

@@ -48,7 +48,7 @@ func (k *Kernel) curate(ctx context.Context, actor, night string) (MemoryCuratio
 		meta := map[string]any{
 			"syscall": "memory.curate", "night": night, "merged": c.Merged, "dated": c.Dated, "replaced": c.Replaced, "pruned": c.Pruned, "cleared": c.Cleared, "node": k.node,
 		}
-		_, err := k.audit.Append(tx, k.newEntry(actor, security.ActionOther, "memory", meta))
+		_, err := k.audit.Append(tx, k.newEntry(actor, security.ActionMemoryWrite, "memory", meta))
 		return err
 	})
 	if err == nil {

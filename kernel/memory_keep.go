@@ -46,7 +46,7 @@ func (k *Kernel) keepAnswer(ctx context.Context, u unread, x memory.Extraction, 
 		if bad != nil {
 			meta["problem"] = sys.Shorten(bad.Error(), 300)
 		}
-		_, err := k.audit.Append(tx, k.newEntry("memory", security.ActionOther, "memory", meta))
+		_, err := k.audit.Append(tx, k.newEntry("memory", security.ActionMemoryWrite, "memory", meta))
 		return err
 	})
 	return out, err

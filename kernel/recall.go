@@ -5,6 +5,7 @@ import (
 
 	"oxios/kernel/agent"
 	"oxios/kernel/memory"
+	"oxios/kernel/security"
 	"oxios/kernel/store"
 )
 
@@ -30,7 +31,15 @@ func (k *Kernel) recall(ctx context.Context, c *caller, run Run, again bool) ([]
 			return nil, err
 		}
 		ids := each(used, func(m Memory) string { return m.ID })
-		err = k.store.Write(ctx, func(tx *store.Tx) error { return k.memories.Used(tx, run.ID, ids, k.clock.Now()) })
+		err = k.store.Write(ctx, func(tx *store.Tx) error {
+			if len(ids) > 0 { // what goes to a model without a call of its own
+				e := c.entry(security.ActionMemoryRead, action{call: "memory.recall", resource: "memory"}, map[string]any{"count": len(ids)})
+				if _, err := k.audit.Append(tx, e); err != nil {
+					return err
+				}
+			}
+			return k.memories.Used(tx, run.ID, ids, k.clock.Now())
+		})
 		if err != nil {
 			return nil, err
 		}

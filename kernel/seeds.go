@@ -16,6 +16,7 @@ import (
 	"oxios/kernel/orchestrator"
 	"oxios/kernel/ouroboros"
 	"oxios/kernel/schedule"
+	"oxios/kernel/security"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
 )
@@ -175,7 +176,7 @@ func (k *Kernel) freeze(ctx context.Context, run Run, s Seed) error {
 	}
 	info := indexed(run, s)
 	info.MadeBy = stepID(ctx)
-	if err := k.store.Write(ctx, func(tx *store.Tx) error { return k.store.InsertSeed(tx, info) }); err != nil {
+	if err := k.store.Write(ctx, func(tx *store.Tx) error { return k.insertSeed(tx, info) }); err != nil {
 		return err
 	}
 	k.publishSeed(info)
@@ -197,8 +198,41 @@ func (k *Kernel) publishSeed(s SeedInfo) {
 // commitWork puts what was written into the history. The files are the truth:
 // what fails here is made up for by the next commit.
 func (k *Kernel) commitWork(ctx context.Context, message string) {
-	if _, err := k.workspace.Commit(context.WithoutCancel(ctx), message, "seeds", "evals"); err != nil {
+	id, err := k.workspace.Commit(context.WithoutCancel(ctx), message, "seeds", "evals")
+	if err != nil {
 		k.log.WarnContext(ctx, "Could not commit the workspace; the next commit takes it along", "error", err)
+	}
+	k.recordCommit(ctx, "workspace", id)
+}
+
+// insertSeed keeps a version of a seed, and the record says so with it.
+func (k *Kernel) insertSeed(tx *store.Tx, s SeedInfo) error {
+	if err := k.store.InsertSeed(tx, s); err != nil {
+		return err
+	}
+	return k.recordSeed(tx, s, map[string]any{"state": "frozen"})
+}
+
+// recordSeed puts what became of a version of a seed into the record.
+func (k *Kernel) recordSeed(tx *store.Tx, s SeedInfo, meta map[string]any) error {
+	meta["version"], meta["run_id"], meta["session_id"], meta["node"] = s.Version, s.RunID, s.SessionID, k.node
+	_, err := k.audit.Append(tx, k.newEntry("agent:"+s.RunID, security.ActionOther, "seed:"+s.ID, meta))
+	return err
+}
+
+// recordCommit puts a commit that the kernel made into the record; id is "" where
+// there was nothing to commit. The history stands without it: what fails here is
+// told in the log.
+func (k *Kernel) recordCommit(ctx context.Context, folder, id string) {
+	if id == "" {
+		return
+	}
+	err := k.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+		_, err := k.audit.Append(tx, k.newEntry("kernel", security.ActionGitCommit, folder, map[string]any{"commit": id, "node": k.node}))
+		return err
+	})
+	if err != nil {
+		k.log.WarnContext(ctx, "Could not record a commit", "folder", folder, "commit", id, "error", err)
 	}
 }
 
@@ -256,14 +290,18 @@ func (t *runTask) Evaluate(ctx context.Context, e *agent.Evaluation) (agent.Verd
 		v.Status, v.Reason = store.StatusMissed, fmt.Sprintf("%d of %d criteria do not hold.", len(ev.Missed()), len(ev.Results))
 	}
 	v.Also = func(tx *store.Tx) error {
-		if err := t.k.store.EvaluatedSeed(tx, s.ID, s.Version, info.State, ev.Score); err != nil || o.Next == nil {
+		if err := t.k.store.EvaluatedSeed(tx, s.ID, s.Version, info.State, ev.Score); err != nil {
+			return err
+		}
+		judged := map[string]any{"state": "evaluated", "passed": ev.Passed, "score": ev.Score}
+		if err := t.k.recordSeed(tx, info, judged); err != nil || o.Next == nil {
 			return err
 		}
 		high := int(schedule.High)
 		if err := t.k.store.UpdateRun(tx, t.run.ID, store.RunPatch{Priority: &high}); err != nil {
 			return err
 		}
-		return t.k.store.InsertSeed(tx, indexed(t.run, *o.Next))
+		return t.k.insertSeed(tx, indexed(t.run, *o.Next))
 	}
 	v.Then = func() { t.evaluated(ctx, o, info) }
 	return v, nil

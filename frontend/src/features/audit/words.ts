@@ -48,6 +48,7 @@ export function whatOf(e: AuditEntry): string {
 	const m = metaOf(e);
 	if (e.resource.startsWith('guardian:')) return m.state === 'mended' ? t.mended : t.found;
 	if (e.resource.startsWith('approval:')) return t.decided[m.state ?? ''] ?? t.actions.Other!;
+	if (e.resource.startsWith('seed:') && t.seeds[m.state ?? '']) return t.seeds[m.state!]!;
 	return t.calls[m.syscall ?? ''] ?? t.resources[e.resource] ?? t.actions[e.action] ?? e.action;
 }
 

@@ -62,6 +62,10 @@ export const audit = {
 			canceled: 'A request was taken back',
 			answered: 'Answered questions',
 		} as { [state: string]: string },
+		seeds: {
+			frozen: 'Agreed on a plan',
+			evaluated: 'Evaluated a plan',
+		} as { [state: string]: string },
 		resources: {
 			'kernel opened': 'Started',
 			'isolation probed': 'Tried how commands are contained',
@@ -116,6 +120,7 @@ export const audit = {
 			'memory.list': 'List memories',
 			'memory.get': 'Read a memory',
 			'memory.search': 'Look for memories',
+			'memory.recall': 'Recall memories',
 			'memory.remember': 'Remember something',
 			'memory.update': 'Change a memory',
 			'memory.forget': 'Forget memories',

@@ -63,6 +63,10 @@ export const audit: typeof en = {
 			canceled: '요청 취소',
 			answered: '질문에 답함',
 		},
+		seeds: {
+			frozen: '계획 확정',
+			evaluated: '계획 평가',
+		} as { [state: string]: string },
 		resources: {
 			'kernel opened': '시작함',
 			'isolation probed': '명령 격리를 시험함',
@@ -117,6 +121,7 @@ export const audit: typeof en = {
 			'memory.list': '기억 목록 보기',
 			'memory.get': '기억 읽기',
 			'memory.search': '기억 찾기',
+			'memory.recall': '기억 떠올리기',
 			'memory.remember': '기억하기',
 			'memory.update': '기억 고치기',
 			'memory.forget': '기억 지우기',
