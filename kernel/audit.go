@@ -201,19 +201,11 @@ type AuditState struct {
 func (a *SecurityAPI) AuditState(ctx context.Context) (AuditState, error) {
 	return guard(ctx, a.caller, action{call: "security.auditState", resource: "audit"}, func(ctx context.Context) (AuditState, error) {
 		s := AuditState{Standing: a.k.audit.Standing()}
-		for _, newest := range []bool{false, true} {
-			list, err := a.k.audit.List(ctx, AuditQuery{Newest: newest, Limit: 1})
-			if err != nil {
-				return s, err
-			}
-			for _, e := range list {
-				if newest {
-					s.Last = e.Seq
-				} else {
-					s.First, s.Since = e.Seq, e.Timestamp
-				}
-			}
+		first, last, err := a.k.auditEnds(ctx)
+		if err != nil {
+			return s, err
 		}
+		s.First, s.Since, s.Last = first.Seq, first.Timestamp, last.Seq
 		a.k.checked.mu.Lock()
 		defer a.k.checked.mu.Unlock()
 		if s.CheckedAt = a.k.checked.at; !s.CheckedAt.IsZero() {

@@ -91,3 +91,54 @@ func TestTheRecordKeepsAsManyDaysAsThePersonWants(t *testing.T) {
 		t.Errorf("got %+v, want nothing found", got)
 	}
 }
+
+func TestTheRecordHoldsNoMoreEntriesThanThePersonWants(t *testing.T) {
+	t.Parallel()
+	k, _ := seen(t, kerneltest.Script(inboxScript))
+	p := k.Person()
+	if _, err := p.Infra.SetConfig(t.Context(), "audit_max_entries", "99"); sys.CodeOf(err) != sys.CodeInvalid {
+		t.Errorf("got %v, want to hear that so few are refused", err)
+	}
+	if _, err := p.Infra.SetConfig(t.Context(), "audit_max_entries", "100"); err != nil {
+		t.Fatal(err)
+	}
+	state := func() kernel.AuditState {
+		s, err := p.Security.AuditState(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	for state().Last < 200 {
+		if _, err := p.Infra.SetConfig(t.Context(), "theme", "dark"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.Until("the oldest are pruned", func() bool {
+		s := state()
+		return s.First > 1 && s.Last-s.First < 100
+	})
+	s := state()
+	if s.Last-s.First < 80 {
+		t.Errorf("got entries %d to %d, want about as many as may stay", s.First, s.Last)
+	}
+	cut, err := p.Security.AuditCut(t.Context(), time.Time{})
+	if err != nil || cut.Through >= s.First {
+		t.Errorf("got %+v, %v, want nothing beyond the limit", cut, err)
+	}
+	r, err := p.Security.VerifyAudit(t.Context())
+	if err != nil || !r.OK || r.Pruned != s.First-1 {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	export := exportedChain(t, k)
+	if r, err := kernel.VerifyAuditExport(bytes.NewReader(export), kernel.AuditProof{Key: r.Key}); err != nil || !r.OK || r.Pruned != s.First-1 {
+		t.Errorf("got %+v, %v of the export", r, err)
+	}
+	k.Restart()
+	if r, err := k.Person().Security.VerifyAudit(t.Context()); err != nil || !r.OK || r.Pruned < s.First-1 {
+		t.Errorf("got %+v, %v after another start", r, err)
+	}
+	if got := findings(t, k); len(got) != 0 {
+		t.Errorf("got %+v, want nothing found", got)
+	}
+}

@@ -81,6 +81,7 @@ type Config struct {
 	Keyring            bool             `toml:"keyring" json:"keyring" default:"true" doc:"Keep keys in the system's keyring where there is one. Takes effect at the next start."`
 	AuditWitness       string           `toml:"audit_witness" json:"audit_witness" default:"auto" doc:"The file outside the home that witnesses the audit record: auto for one in the state folder of the system, a path, or empty for none."`
 	AuditDays          int              `toml:"audit_days" json:"audit_days" default:"0" min:"0" max:"36500" doc:"Days for which the audit record is kept; 0 keeps it for ever. A signed root then stands for what was older."`
+	AuditMaxEntries    int              `toml:"audit_max_entries" json:"audit_max_entries" default:"0" min:"0" max:"1000000000" doc:"Records that the audit record holds at most, 100 or more; 0 is no limit. A signed root then stands for the oldest ones."`
 	JournalDays        int              `toml:"journal_days" json:"journal_days" default:"0" min:"0" max:"36500" doc:"Days for which the journal of a run is kept, what its tools gave and what its model thought; 0 keeps it for ever. What was said and done stays."`
 	Providers          []ProviderConfig `toml:"providers" json:"providers,omitempty" doc:"Providers besides those added in the window."`
 
@@ -220,6 +221,9 @@ func (c *Config) validate() error {
 	}
 	if w := c.AuditWitness; w != "" && w != "auto" && !filepath.IsAbs(expandHome(w)) {
 		return sys.Errorf(sys.CodeInvalid, "audit_witness is %q, but must be auto, an absolute path, or empty", w)
+	}
+	if n := c.AuditMaxEntries; n != 0 && n < leastEntries {
+		return sys.Errorf(sys.CodeInvalid, "audit_max_entries is %d, but must be 0 or at least %d", n, leastEntries)
 	}
 	if c.Embedder != "" {
 		if err := checkEmbedder(c.Embedder); err != nil {

@@ -129,7 +129,7 @@ func (k *Kernel) inspect(ctx context.Context, whole bool) {
 	}
 	k.recordFindings(ctx, before, after)
 	if after[FindingAudit].Kind == "" && after[FindingWitness].Kind == "" {
-		k.keepDays(ctx)
+		k.keepBounds(ctx)
 	}
 	k.keepJournals(ctx)
 	k.keepCaches(ctx)

@@ -14,8 +14,8 @@ func (c *console) auditPrune() *cobra.Command {
 	var yes, try bool
 	cmd := &cobra.Command{
 		Use: "prune", Short: c.t("Take old records out, behind a signed root", "오래된 기록을 서명된 뿌리만 남기고 정리합니다"), Args: c.args(0, 0),
-		Long: c.t("Takes out what is older than a time, or than audit_days where none is named. A signed root stands for it, so that the rest can still be verified. Export the record first if you may need it: this cannot be undone.",
-			"정한 시각보다(정하지 않으면 audit_days보다) 오래된 기록을 지웁니다. 서명된 뿌리가 그것을 대신하므로 남은 기록은 계속 검증할 수 있습니다. 되돌릴 수 없으니, 필요할 수 있다면 먼저 내보내세요."),
+		Long: c.t("Takes out what is older than a time. Where none is named, what audit_days and audit_max_entries do not keep. A signed root stands for it, so that the rest can still be verified. Export the record first if you may need it: this cannot be undone.",
+			"정한 시각보다 오래된 기록을 지웁니다. 시각을 정하지 않으면 audit_days와 audit_max_entries를 넘는 기록을 지웁니다. 서명된 뿌리가 그것을 대신하므로 남은 기록은 계속 검증할 수 있습니다. 되돌릴 수 없으니, 필요할 수 있다면 먼저 내보내세요."),
 		Example: "  oxios audit prune --before 2026-01-01\n  oxios audit prune --before 365d --dry-run",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var at time.Time

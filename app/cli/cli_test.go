@@ -357,10 +357,13 @@ func TestExportedChainVerifiesAlone(t *testing.T) {
 	if r := decode[kernel.AuditReport](t, nowhere.must(0, "audit", "verify", "--json", "--witness", witness, file).out); r.Witnessed != signed.Signed {
 		t.Errorf("got %+v, want it witnessed to entry %d", r, signed.Signed)
 	}
-	cut := string(raw)[:strings.LastIndex(strings.TrimSuffix(string(raw)[:strings.LastIndex(string(raw), `{"checkpoint"`)], "\n"), "\n")+1]
+	cut := string(raw)[:strings.LastIndex(strings.TrimSuffix(string(raw)[:strings.Index(string(raw), `{"checkpoint"`)], "\n"), "\n")+1]
 	shorter := nowhere.with(typing{stdin: strings.NewReader(cut)}, "audit", "verify", "-", "--witness", witness)
 	shorter.check(t, exitFailed, "audit", "verify", "-", "--witness")
 	contains(t, "stderr", shorter.err, "was witnessed at")
+	alone := nowhere.with(typing{stdin: strings.NewReader(cut)}, "audit", "verify", "-")
+	alone.check(t, exitFailed, "audit", "verify", "-")
+	contains(t, "cut off, and nothing to compare with", alone.err, "has no last line")
 	bad := strings.Replace(string(raw), "kernel opened", "kernel openeD", 1)
 	if bad == string(raw) {
 		t.Fatal("nothing to tamper with")

@@ -78,7 +78,7 @@ func (c *console) partText(id string) string {
 	case kernel.PartChanges:
 		return c.t("files as they were before and after a run; they go with their conversation", "실행 전후의 파일 내용. 대화를 지우면 함께 지워집니다")
 	case kernel.PartAudit:
-		return c.t("the record of what agents did; oxios audit prune takes old ones out (audit_days)", "에이전트가 한 일의 기록. oxios audit prune으로 오래된 것을 정리합니다(audit_days)")
+		return c.t("the record of what agents did; oxios audit prune takes old ones out (audit_days, audit_max_entries)", "에이전트가 한 일의 기록. oxios audit prune으로 오래된 것을 정리합니다(audit_days, audit_max_entries)")
 	case kernel.PartSpare:
 		return c.t("room in the database that is used again by itself", "데이터베이스 안의 빈 공간. 저절로 다시 쓰입니다")
 	case kernel.PartAttachments:

@@ -197,7 +197,8 @@ type SecurityAPI interface {
 	// so.
 	SaveAudit(ctx context.Context, path string, replace bool) (kernel.SavedFile, error)
 	// AuditCut returns what pruning everything older than before would take out.
-	// Nothing is changed. The zero time asks for what audit_days says.
+	// Nothing is changed. The zero time asks for what audit_days and audit_max_entries
+	// say.
 	AuditCut(ctx context.Context, before time.Time) (kernel.AuditCut, error)
 	// PruneAudit takes out the records up to through, the last one of a cut that
 	// [SecurityAPI.AuditCut] showed, and leaves a signed root that stands for them. It

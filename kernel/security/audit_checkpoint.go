@@ -26,6 +26,7 @@ import (
 const (
 	CheckpointHead   = "checkpoint" // the chain was there at that time
 	CheckpointPruned = "pruned"     // it stands for all entries up to it, which were taken out
+	CheckpointEnd    = "end"        // an export ended with this entry; it vouches for nothing else
 )
 
 // Checkpoint says that entry Seq had this hash, and is signed.

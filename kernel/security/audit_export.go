@@ -53,6 +53,8 @@ type ExportPart struct {
 // Export returns the part of the chain that follows entry after; 0 begins. A
 // line is an entry or a checkpoint, which stands behind the entry that it
 // signs; a pruned chain begins with the root that stands for what was taken out.
+// The last line says where the export ends, so that one whose end was cut off is
+// told from a whole one.
 func (a *Audit) Export(ctx context.Context, after int64) (ExportPart, error) {
 	a.pruning.RLock()
 	defer a.pruning.RUnlock()
@@ -103,8 +105,42 @@ func (a *Audit) Export(ctx context.Context, after int64) (ExportPart, error) {
 		}
 		part.Next = e.Seq
 	}
-	part.Text, part.Done = text.String(), part.Done || part.Next <= after && after != 0
+	part.Done = part.Done || part.Next <= after && after != 0
+	if part.Done {
+		end, err := a.ending(ctx, root, part.Next)
+		if err != nil {
+			return ExportPart{}, err
+		}
+		text.Write(checkpointLine(end))
+	}
+	part.Text = text.String()
 	return part, nil
+}
+
+// ending is the last line of an export that ends with entry seq. Where nothing is
+// signed it has no signature, as the rest.
+func (a *Audit) ending(ctx context.Context, root Checkpoint, seq int64) (Checkpoint, error) {
+	end := endOf(root, seq, root.hash())
+	if seq != root.Seq {
+		page, err := a.List(ctx, AuditQuery{From: seq, Limit: 1})
+		if err != nil {
+			return end, err
+		}
+		if len(page) > 0 {
+			end.Hash = page[0].Hash
+		}
+	}
+	a.signing.Lock()
+	defer a.signing.Unlock()
+	if a.keeping.Key == nil {
+		return end, nil
+	}
+	end.Time = a.clock.Now()
+	return a.keeping.Key.sign(end), nil
+}
+
+func endOf(root Checkpoint, seq int64, hash string) Checkpoint {
+	return Checkpoint{Kind: CheckpointEnd, Seq: seq, Hash: hash, RootSeq: root.Seq, RootHash: root.hash()}
 }
 
 // ExportTo writes all parts of an export.
@@ -165,6 +201,7 @@ type exported struct {
 	line      int
 	keys      trust
 	root      Checkpoint
+	ended     bool                   // its last line was read
 	signed    Checkpoint             // the newest
 	wanted    map[int64][]Checkpoint // of the witness, by entry
 	witness   []Checkpoint           // the same, in their order
@@ -175,6 +212,9 @@ type exported struct {
 
 func (x *exported) add(line []byte) (bad int64, problem sys.Words) {
 	altered := sys.Say("Line %d is not as Oxios writes it: it was altered.", x.line)
+	if x.ended {
+		return x.seq + 1, sys.Say("Line %d stands behind the end of the export: it was added.", x.line)
+	}
 	if bytes.HasPrefix(line, checkpointStart) {
 		c, ok := parseCheckpoint(line)
 		if !ok {
@@ -226,6 +266,8 @@ func (x *exported) compare(c Checkpoint, where from, hash string) (bad int64, pr
 // there any more.
 func (x *exported) checkpoint(c Checkpoint) (bad int64, problem sys.Words) {
 	switch {
+	case c.Kind == CheckpointEnd:
+		return x.close(c)
 	case c.Kind == CheckpointPruned && x.line == 1:
 		x.root, x.signed = c, c
 		x.after(c)
@@ -248,6 +290,22 @@ func (x *exported) checkpoint(c Checkpoint) (bad int64, problem sys.Words) {
 	return x.compare(c, fromExport, x.hash)
 }
 
+// close checks the last line of an export. Where anything is signed, it is too:
+// who cuts an export off cannot write another one.
+func (x *exported) close(c Checkpoint) (bad int64, problem sys.Words) {
+	x.ended = true
+	if c.Seq != x.seq || c.Hash != x.hash || c.RootSeq != x.root.Seq {
+		return x.seq + 1, sys.Say("The export ends with entry %d, but its last line was written behind another one: its end was cut off.", x.seq)
+	}
+	if x.signed.Key == "" && bytes.Equal(checkpointLine(c), checkpointLine(endOf(x.root, x.seq, x.hash))) { // as in the copy of a backup; that nothing is signed is told
+		return 0, sys.Words{}
+	}
+	if bad, _ = x.compare(c, fromExport, x.hash); bad == 0 || c.Seq == 0 && c.Genuine() {
+		return 0, sys.Words{}
+	}
+	return x.seq + 1, sys.Say("The last line of the export is not signed as the rest of it: its end was cut off or altered.")
+}
+
 // end closes the export: is all of it there that the witness knows?
 func (x *exported) end(proof ExportProof) AuditReport {
 	for _, list := range x.wanted {
@@ -263,6 +321,9 @@ func (x *exported) end(proof ExportProof) AuditReport {
 		if !x.keys[c.Key] {
 			return x.report(c.Seq, sys.Say("The checkpoint of entry %d was signed with a key that this chain does not know.", c.Seq))
 		}
+	}
+	if !x.ended {
+		return x.report(x.seq+1, sys.Say("The export has no last line: what followed entry %d was cut off, or an older Oxios wrote it.", x.seq))
 	}
 	// The chain itself may name keys that came before or after; whoever rewrote it can do so too.
 	if proof.Key != "" && x.signed.Key != proof.Key {

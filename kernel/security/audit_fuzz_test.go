@@ -59,6 +59,7 @@ func TestTheAuditCorpusIsVerifiedAsItsNamesSay(t *testing.T) {
 		for name, text := range map[string][]byte{
 			"good-whole.jsonl": whole, "good-pruned.jsonl": pruned, "witness.jsonl": witness,
 			"bad-cut.jsonl":      whole[:len(whole)/2],
+			"bad-unended.jsonl":  bytes.Join(all[:len(all)-1], nil),
 			"bad-removed.jsonl":  bytes.Join(slices.Delete(slices.Clone(all), 1, 2), nil),
 			"bad-rootless.jsonl": pruned[bytes.IndexByte(pruned, '\n')+1:],
 			"bad-spaces.jsonl":   bytes.Replace(whole, []byte(`"seq":2`), []byte(`"seq": 2`), 1),

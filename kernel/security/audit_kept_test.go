@@ -160,7 +160,7 @@ func TestWhatIsFoundBehindTheLastCheckpointIsNeverSignedAsOnesOwn(t *testing.T) 
 		t.Fatal(err)
 	}
 	known := w.known(t)
-	r, err := VerifyExport(strings.NewReader(string(lines(all, known...))), ExportProof{Key: w.key.Public()})
+	r, err := VerifyExport(strings.NewReader(string(w.ended(t, lines(all, known...)))), ExportProof{Key: w.key.Public()})
 	if err != nil || !r.OK || len(r.Found) != 2 {
 		t.Errorf("export: got %+v, %v", r, err)
 	}

@@ -117,6 +117,13 @@ func (w *witnessed) replace(t testing.TB, entries []Entry) {
 	}
 }
 
+// ended is an export with its last line, as the home writes it.
+func (w *witnessed) ended(t testing.TB, export []byte) []byte {
+	t.Helper()
+	own := bytes.SplitAfter(w.export(t), []byte("\n"))
+	return append(export, own[len(own)-2]...)
+}
+
 func lines(entries []Entry, with ...Checkpoint) []byte {
 	var b bytes.Buffer
 	for _, e := range entries {

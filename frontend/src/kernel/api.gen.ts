@@ -4427,7 +4427,8 @@ export interface SecurityAPI {
   saveAudit(path: string, replace: boolean): Promise<SavedFile>;
   /**
    * AuditCut returns what pruning everything older than before would take out.
-   * Nothing is changed. The zero time asks for what audit_days says.
+   * Nothing is changed. The zero time asks for what audit_days and audit_max_entries
+   * say.
    */
   auditCut(before: string): Promise<AuditCut>;
   /**

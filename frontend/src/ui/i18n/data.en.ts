@@ -13,6 +13,9 @@ export const data = {
 			audit_days: 'Days of the audit record',
 			audit_days_why:
 				'0 keeps it for ever. A signed line stands for what was older, so that the rest can still be verified.',
+			audit_max_entries: 'Records of the audit record',
+			audit_max_entries_why:
+				'0 is no limit, otherwise at least 100. A signed line stands for the oldest ones, so that the rest can still be verified.',
 			free: { undo: 'What can be undone', journal: 'Journals of runs' },
 			freeWhy: {
 				undo: 'Freeing it makes room. What runs did up to now cannot be undone then; files stay as they are.',

@@ -13,6 +13,9 @@ export const data: typeof en = {
 			audit_days: '감사 기록을 보관하는 날 수',
 			audit_days_why:
 				'0이면 계속 보관합니다. 더 오래된 것은 서명된 한 줄이 대신하므로 남은 기록은 계속 검증할 수 있습니다.',
+			audit_max_entries: '감사 기록의 최대 개수',
+			audit_max_entries_why:
+				'0이면 제한이 없고, 아니면 100 이상입니다. 가장 오래된 것은 서명된 한 줄이 대신하므로 남은 기록은 계속 검증할 수 있습니다.',
 			free: { undo: '되돌릴 수 있는 것', journal: '실행 기록' },
 			freeWhy: {
 				undo: '비우면 공간이 생깁니다. 지금까지 실행이 한 일은 되돌릴 수 없게 되고, 파일은 그대로 남습니다.',

@@ -16,6 +16,7 @@ export const limits: [string, string][] = [
 	['undo_days', '30'],
 	['journal_days', '0'],
 	['audit_days', '90'],
+	['audit_max_entries', '0'],
 ];
 
 /** emptyStatus is a kernel at rest. */
