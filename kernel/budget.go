@@ -30,7 +30,8 @@ const (
 // BudgetView is what may be used, and what was.
 type BudgetView struct {
 	Day   BudgetLine   `json:"day"`
-	Until time.Time    `json:"until"` // when the next day begins
+	From  time.Time    `json:"from"`  // when the day began, or the window that window_secs makes of it
+	Until time.Time    `json:"until"` // when the next one begins
 	Runs  []BudgetLine `json:"runs"`  // those that have not ended
 }
 
@@ -59,8 +60,9 @@ type BudgetChange struct {
 func (a *InfraAPI) Budget(ctx context.Context) (BudgetView, error) {
 	return guard(ctx, a.caller, action{call: "infra.budget", resource: "budget"}, func(ctx context.Context) (BudgetView, error) {
 		cfg := a.k.config.get()
-		v := BudgetView{Day: BudgetLine{Scope: ScopeDay, Limits: cfg.dayLimits()}, Until: a.k.budgets.NextMidnight(), Runs: []BudgetLine{}}
-		spent, err := a.k.store.DayCost(ctx, a.k.budgets.Midnight())
+		v := BudgetView{Day: BudgetLine{Scope: ScopeDay, Limits: cfg.dayLimits()}, Runs: []BudgetLine{}}
+		v.From, v.Until = a.k.budgets.Window()
+		spent, err := a.k.store.DayCost(ctx, v.From)
 		if err != nil {
 			return v, err
 		}
@@ -125,6 +127,15 @@ func (a *InfraAPI) SetBudget(ctx context.Context, c BudgetChange) (BudgetView, e
 	a.k.publishStatus()
 	return a.Budget(ctx)
 }
+
+// window is how long the limits of the day hold, where that is no day.
+func (k *Kernel) window() time.Duration {
+	return time.Duration(k.config.get().WindowSecs) * time.Second
+}
+
+// windowStep is what a window is a multiple of: what was spent is noted in parts of
+// such a length.
+const windowStep = 900
 
 // setDay writes the limits of the day into config.toml, where a person may have
 // written them too.

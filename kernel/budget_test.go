@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"oxios/kernel"
 	"oxios/kernel/kerneltest"
@@ -362,5 +363,24 @@ func TestAgentSeesItsOwnRestAndOnlyWhileALimitHolds(t *testing.T) {
 	}
 	if _, err := k.Agent("auto").Infra.Resources(t.Context()); sys.CodeOf(err) != sys.CodeForbidden {
 		t.Errorf("an operator read the machine's load: %v", err)
+	}
+}
+
+func TestLimitsOfTheDayHoldForTheWindowThatThePersonChose(t *testing.T) {
+	t.Parallel()
+	k := open(t, kerneltest.Script(inboxScript))
+	p := k.Person()
+	for _, wrong := range []string{"100", "-900", "1801", "9999999"} {
+		if _, err := p.Infra.SetConfig(t.Context(), "window_secs", wrong); sys.CodeOf(err) != sys.CodeInvalid {
+			t.Errorf("got %v for %s, want it refused", err, wrong)
+		}
+	}
+	if _, err := p.Infra.SetConfig(t.Context(), "window_secs", "1800"); err != nil {
+		t.Fatal(err)
+	}
+	one := int64(1)
+	v, err := p.Infra.SetBudget(t.Context(), kernel.BudgetChange{Scope: kernel.ScopeDay, Limits: kernel.Limits{Calls: &one}})
+	if err != nil || v.Until.Sub(v.From) != 30*time.Minute || time.Now().Before(v.From) || !time.Now().Before(v.Until) {
+		t.Errorf("got %s to %s, %v, want the half hour of now", v.From, v.Until, err)
 	}
 }

@@ -112,13 +112,14 @@ func (m *guardedModel) reserve(ctx context.Context, req llm.Request) (*limit.Hol
 		})
 		k.publishStatus()
 		back := sys.Park(ctx)
-		midnight := time.NewTimer(min(lookAgain, k.budgets.NextMidnight().Sub(k.clock.Now())+time.Millisecond))
+		_, until := k.budgets.Window()
+		next := time.NewTimer(min(lookAgain, until.Sub(k.clock.Now())+time.Millisecond))
 		select {
 		case <-short.Changed:
-		case <-midnight.C:
+		case <-next.C:
 		case <-ctx.Done():
 		}
-		midnight.Stop()
+		next.Stop()
 		back() // before anything is reserved: who has a slot may wait for what is
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

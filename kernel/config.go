@@ -49,6 +49,7 @@ type Config struct {
 	DayUSD             string           `toml:"day_usd" json:"day_usd" limit:"usd" doc:"Money in USD that all agents together may spend in a day; empty for no limit, 0 for nothing."`
 	DayTokens          string           `toml:"day_tokens" json:"day_tokens" limit:"count" doc:"Tokens that all agents together may use in a day; empty for no limit, 0 for nothing."`
 	DayCalls           string           `toml:"day_calls" json:"day_calls" limit:"count" doc:"Model calls that all agents together may make in a day; empty for no limit, 0 for nothing."`
+	WindowSecs         int              `toml:"window_secs" json:"window_secs" default:"0" min:"0" max:"2678400" doc:"Seconds for which the limits of the day hold, in place of a day; a multiple of 900. Windows follow one another, and begin at whole multiples in UTC; 0 is the day, from midnight to midnight."`
 	RunUSD             string           `toml:"run_usd" json:"run_usd" limit:"usd" doc:"Money in USD that one run may spend, with all that it starts; empty for no limit, 0 for nothing."`
 	RunTokens          string           `toml:"run_tokens" json:"run_tokens" limit:"count" doc:"Tokens that one run may use, with all that it starts; empty for no limit, 0 for nothing."`
 	RunCalls           string           `toml:"run_calls" json:"run_calls" limit:"count" doc:"Model calls that one run may make, with all that it starts; empty for no limit, 0 for nothing."`
@@ -221,6 +222,9 @@ func (c *Config) validate() error {
 	}
 	if w := c.AuditWitness; w != "" && w != "auto" && !filepath.IsAbs(expandHome(w)) {
 		return sys.Errorf(sys.CodeInvalid, "audit_witness is %q, but must be auto, an absolute path, or empty", w)
+	}
+	if c.WindowSecs%windowStep != 0 {
+		return sys.Errorf(sys.CodeInvalid, "window_secs is %d, but must be 0 or a multiple of %d", c.WindowSecs, windowStep)
 	}
 	if n := c.AuditMaxEntries; n != 0 && n < leastEntries {
 		return sys.Errorf(sys.CodeInvalid, "audit_max_entries is %d, but must be 0 or at least %d", n, leastEntries)

@@ -119,7 +119,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	k.engine = newEngine(k)
 	k.runner = &agent.Runner{Store: k.store, Bus: k.bus, Log: o.Log, Clock: o.Clock}
 	k.exchange = k.newExchange()
-	k.budgets = limit.NewBudgets(books{k}, o.Clock, func() *time.Location { return time.Local })
+	k.budgets = limit.NewBudgets(books{k}, o.Clock, func() *time.Location { return time.Local }, k.window)
 	k.runs = newRuns(cfg, o.Clock, func() bool { return k.monitor.Overloaded() })
 	k.monitor = limit.NewMonitor(o.Home, k.runs.atWork, o.Clock)
 	k.unwritten = newUnwritten()

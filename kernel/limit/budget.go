@@ -99,10 +99,11 @@ type Budgets struct {
 	books Books
 	clock sys.Clock
 	zone  func() *time.Location
+	span  func() time.Duration // of a window; 0 for the day of the person
 
 	mu      sync.Mutex
 	day     account
-	from    time.Time // when the day of day began
+	from    time.Time // when the window of day began
 	runs    map[string]*account
 	changed chan struct{}
 }
@@ -113,9 +114,11 @@ type account struct {
 	holds       int
 }
 
-// NewBudgets returns the ledger over books. The zone is the person's.
-func NewBudgets(books Books, clock sys.Clock, zone func() *time.Location) *Budgets {
-	return &Budgets{books: books, clock: clock, zone: zone, runs: map[string]*account{}, changed: make(chan struct{})}
+// NewBudgets returns the ledger over books. The zone is the person's. span is how
+// long a window is that the limits of the day hold for, whole multiples of a
+// quarter of an hour; 0 is the day itself. It may change at any time.
+func NewBudgets(books Books, clock sys.Clock, zone func() *time.Location, span func() time.Duration) *Budgets {
+	return &Budgets{books: books, clock: clock, zone: zone, span: span, runs: map[string]*account{}, changed: make(chan struct{})}
 }
 
 // Hold is what a call has reserved. Settle or Release it, once.
@@ -137,10 +140,16 @@ func (b *Budgets) Midnight() time.Time {
 	return time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 }
 
-// NextMidnight is when the next day begins.
-func (b *Budgets) NextMidnight() time.Time {
-	now := b.clock.Now().In(b.zone())
-	return time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, now.Location())
+// Window is when the window of now began, and when the next one begins: the day,
+// from midnight to midnight, or windows of the same length one after the other,
+// whose bounds are the same wherever the person is.
+func (b *Budgets) Window() (from, until time.Time) {
+	if span := b.span(); span > 0 {
+		from = b.clock.Now().UTC().Truncate(span)
+		return from, from.Add(span)
+	}
+	from = b.Midnight()
+	return from, time.Date(from.Year(), from.Month(), from.Day()+1, 0, 0, 0, 0, from.Location())
 }
 
 // Changed returns a channel that is closed when limits or what is used changed.
@@ -298,12 +307,12 @@ const cent = 0.01
 // scopes returns the day and the runs that a claim meets, with their limits as
 // they are now. The caller holds the lock.
 func (b *Budgets) scopes(ctx context.Context, runs []string) ([]budget, error) {
-	if midnight := b.Midnight(); !midnight.Equal(b.from) {
-		spent, err := b.books.DayCost(ctx, midnight)
+	if from, _ := b.Window(); !from.Equal(b.from) {
+		spent, err := b.books.DayCost(ctx, from)
 		if err != nil {
 			return nil, fmt.Errorf("read what the day has cost: %w", err)
 		}
-		b.from, b.day.spent = midnight, AmountOf(spent)
+		b.from, b.day.spent = from, AmountOf(spent)
 	}
 	all := []budget{{account: &b.day, name: ScopeDay, limits: b.books.DayLimits()}}
 	for _, id := range runs {

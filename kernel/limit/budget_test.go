@@ -17,6 +17,7 @@ type shelf struct {
 	day  store.Limits
 	runs map[string]store.Limits
 	cost store.Cost // of the day, before
+	span time.Duration
 }
 
 func (s shelf) DayLimits() store.Limits { return s.day }
@@ -29,7 +30,7 @@ func (s shelf) TreeCost(context.Context, string) (store.Cost, error)   { return 
 func num(n int64) *int64 { return &n }
 
 func newBudgets(s shelf) *Budgets {
-	return NewBudgets(&s, nil, func() *time.Location { return time.UTC })
+	return NewBudgets(&s, nil, func() *time.Location { return time.UTC }, func() time.Duration { return s.span })
 }
 
 // Whatever calls reserve and use, what is spent and held together stays within
@@ -121,6 +122,30 @@ func TestLittleIsLeftMakesAShorterAnswerOrNone(t *testing.T) {
 	}
 }
 
+func TestShorterWindowHoldsUntilItsEndAndNoLonger(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBudgets(shelf{day: store.Limits{Calls: num(1)}, span: time.Hour})
+		claim := Claim{Runs: []string{"a"}, Input: 10, Output: 8192}
+		for range 3 {
+			from, until := b.Window()
+			if until.Sub(from) != time.Hour || time.Now().Before(from) || !time.Now().Before(until) {
+				t.Fatalf("got a window from %s to %s", from, until)
+			}
+			hold, err := b.Reserve(t.Context(), claim)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hold.Settle(store.Cost{Calls: 1})
+			time.Sleep(time.Until(until) - time.Second)
+			if _, err := b.Reserve(t.Context(), claim); err == nil {
+				t.Fatal("a second call of the window was let through")
+			}
+			time.Sleep(time.Second)
+		}
+	})
+}
+
 func TestNewDayBeginsWithItsOwnAccount(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -134,7 +159,8 @@ func TestNewDayBeginsWithItsOwnAccount(t *testing.T) {
 		if _, err := b.Reserve(t.Context(), claim); err == nil {
 			t.Fatal("a second call of the day was let through")
 		}
-		time.Sleep(time.Until(b.NextMidnight()))
+		_, until := b.Window()
+		time.Sleep(time.Until(until))
 		if _, err := b.Reserve(t.Context(), claim); err != nil {
 			t.Errorf("on the next day: %v", err)
 		}

@@ -590,7 +590,9 @@ export interface BudgetLine {
 /** BudgetView is what may be used, and what was. */
 export interface BudgetView {
   day: BudgetLine;
-  /** when the next day begins */
+  /** when the day began, or the window that window_secs makes of it */
+  from: string;
+  /** when the next one begins */
   until: string;
   /** those that have not ended */
   runs: BudgetLine[];

@@ -60,6 +60,7 @@ export function costCalls(fake: { world: World; emit: (kind: string, data: unkno
 		const used = { tokens: 61_000, calls: status.today.calls, usd: status.today.usd };
 		return {
 			day: { scope: 'day', limits: status.limits, used, own: false },
+			from: iso(16 * 3_600_000),
 			until: iso(-8 * 3_600_000),
 			runs: all
 				.filter((r) => ['queued', 'running', 'waiting'].includes(r.run.state))

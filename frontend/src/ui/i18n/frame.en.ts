@@ -266,6 +266,8 @@ export const frame = {
 		max_tool_concurrency_why: 'How many files a run reads side by side, for example.',
 		max_concurrent: 'Runs at once',
 		max_concurrent_why: 'Others wait in line. One that waits for you does not count. In force after the next start.',
+		window_secs: 'Window of the daily limits, in seconds',
+		window_secs_why: 'The limits of the day hold for each window instead; a multiple of 900. 0 is the day.',
 		requests_per_minute: 'Model calls a minute',
 		requests_per_minute_why: 'For each provider. 0 is no limit.',
 		exec_timeout_s: 'Seconds for a command',

@@ -264,6 +264,8 @@ export const frame: typeof en = {
 		max_tool_concurrency_why: '예를 들어 파일을 한꺼번에 몇 개까지 읽을지 정합니다.',
 		max_concurrent: '동시에 진행하는 실행',
 		max_concurrent_why: '나머지는 순서를 기다립니다. 확인을 기다리는 실행은 세지 않습니다. 다음 시작부터 적용됩니다.',
+		window_secs: '하루 한도의 기간(초)',
+		window_secs_why: '하루 한도를 이 기간마다 적용합니다. 900의 배수이며, 0이면 하루입니다.',
 		requests_per_minute: '1분 동안의 모델 호출',
 		requests_per_minute_why: '제공자마다 셉니다. 0이면 한도가 없습니다.',
 		exec_timeout_s: '명령의 제한 시간(초)',

@@ -8,6 +8,7 @@ export const limits: [string, string][] = [
 	['max_tool_concurrency', '10'],
 	['max_concurrent', '5'],
 	['requests_per_minute', '0'],
+	['window_secs', '0'],
 	['exec_timeout_s', '120'],
 	['zombie_timeout_secs', '300'],
 	['max_memory_mb', '4096'],
