@@ -113,7 +113,7 @@ func (k *Kernel) discard(ctx context.Context, id string) (Deletion, error) {
 	k.topics.reset()
 	k.publish(event.SessionDeleted, scope{sessionID: id}, event.Text{Text: id})
 	k.publishStatus()
-	k.publishInbox()
+	k.publishInbox(event.ChangeOf(event.Removed, "", id))
 	return d, nil
 }
 
@@ -131,7 +131,7 @@ func (a *StateAPI) RecoverSession(ctx context.Context, id string) (Session, erro
 		a.k.discards.remove(id)
 		a.k.topics.reset()
 		a.k.publishStatus()
-		a.k.publishInbox()
+		a.k.publishInbox(event.ChangeOf(event.Returned, "", id))
 		return a.k.announceSession(ctx, id)
 	})
 }

@@ -67,7 +67,11 @@ func (a *AgentsAPI) MarkSeen(ctx context.Context, ids []string, seen bool) error
 			return err
 		})
 		if changed > 0 {
-			a.k.publishInbox()
+			did := event.Seen
+			if !seen {
+				did = event.Unseen
+			}
+			a.k.publishInbox(event.ChangeOf(did, "", ids...))
 		}
 		return struct{}{}, err
 	})
@@ -84,13 +88,14 @@ func (a *AgentsAPI) ClearInbox(ctx context.Context) ([]string, error) {
 			return err
 		})
 		if len(ids) > 0 {
-			a.k.publishInbox()
+			a.k.publishInbox(event.ChangeOf(event.Seen, "", ids...))
 		}
 		return ids, err
 	})
 }
 
-func (k *Kernel) publishInbox() {
-	k.publish(event.InboxChanged, scope{}, nil)
+// publishInbox tells that the inbox is other than it was, and in what way.
+func (k *Kernel) publishInbox(did event.Change) {
+	k.publish(event.InboxChanged, scope{}, did)
 	k.publishStatus()
 }

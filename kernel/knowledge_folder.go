@@ -188,7 +188,7 @@ func (k *Kernel) takeVault(ctx context.Context, dir string, said func() error) e
 	case k.vaults.switched <- struct{}{}:
 	default:
 	}
-	k.publish(event.VaultSwitched, scope{}, nil)
+	k.publish(event.VaultSwitched, scope{}, event.Text{Text: shortenHome(dir)})
 	return nil
 }
 

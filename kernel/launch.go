@@ -156,7 +156,7 @@ func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, e
 		return Submitted{}, err
 	}
 	if seen > 0 {
-		k.publishInbox()
+		k.publishInbox(event.Change{Did: event.Seen, IDs: []string{}, Count: int(seen)})
 	}
 	k.saidIn(ctx, session, isNew)
 	if err := k.launch(run, nil); err != nil {
@@ -406,7 +406,7 @@ func (k *Kernel) tellExit(ctx context.Context, run Run) error {
 	if run.Share != nil {
 		k.publish(event.GroupMember, scope{runID: run.ID, sessionID: run.SessionID}, run)
 	}
-	k.publishInbox()
+	k.publishInbox(event.ChangeOf(event.Ended, "", run.ID))
 	_, err := k.announceSession(ctx, run.SessionID)
 	if sys.CodeOf(err) == sys.CodeNotFound {
 		err = nil // the person deleted it meanwhile

@@ -268,7 +268,11 @@ func (a *MemoryAPI) used(ctx context.Context, ids []string) error {
 	if a.scope.runID == "" || len(ids) == 0 {
 		return nil
 	}
-	return a.k.store.Write(ctx, func(tx *store.Tx) error { return a.k.memories.Used(tx, a.scope.runID, ids, a.k.clock.Now()) })
+	err := a.k.store.Write(ctx, func(tx *store.Tx) error { return a.k.memories.Used(tx, a.scope.runID, ids, a.k.clock.Now()) })
+	if err == nil {
+		a.k.publish(event.MemoryRecalled, a.scope, event.ChangeOf(event.Recalled, a.space(), ids...))
+	}
+	return err
 }
 
 // memoryLabels are the labels of the memories that a run used: what their agents
@@ -313,7 +317,9 @@ func (a *MemoryAPI) Remember(ctx context.Context, in MemoryInput) (Memory, error
 			n.Labels = slices.DeleteFunc(slices.Clone(labels), func(l Label) bool { return l.Origin == store.LabelMemory })
 		}
 		m, err := a.k.memories.Remember(ctx, n)
-		a.k.publishMemory(err)
+		if err == nil {
+			a.k.publishMemory(a.scope, event.ChangeOf(event.Stored, m.Space, m.ID))
+		}
 		return m, err
 	})
 }
@@ -332,7 +338,9 @@ func (a *MemoryAPI) Update(ctx context.Context, id string, p MemoryPatch) (Memor
 			}
 		}
 		m, err = a.k.memories.Update(ctx, m.ID, memory.Patch(p))
-		a.k.publishMemory(err)
+		if err == nil {
+			a.k.publishMemory(a.scope, event.ChangeOf(event.Edited, m.Space, m.ID))
+		}
 		return m, err
 	})
 }
@@ -368,7 +376,9 @@ func (a *MemoryAPI) Forget(ctx context.Context, ids []string) (MemoryForgotten, 
 		for _, path := range a.k.copies() {
 			out.Copies = append(out.Copies, shortenHome(path))
 		}
-		a.k.publishMemory(nil)
+		did := event.ChangeOf(event.Forgotten, "", append(whole, summaries...)...)
+		did.Count = out.Count + out.Summaries
+		a.k.publishMemory(a.scope, did)
 		return out, nil
 	})
 }
@@ -388,13 +398,8 @@ func (a *MemoryAPI) Rebuild(ctx context.Context) error {
 	return err
 }
 
-// publishMemory tells the faces that what is remembered changed, unless it did
-// not.
-func (k *Kernel) publishMemory(err error) {
-	if err == nil {
-		k.publish(event.MemoryChanged, scope{}, nil)
-	}
-}
+// publishMemory tells that what is remembered changed, and in what way.
+func (k *Kernel) publishMemory(by scope, did event.Change) { k.publish(event.MemoryChanged, by, did) }
 
 // restMemory drops indexes that nobody has used for a while.
 func (k *Kernel) restMemory(ctx context.Context) error {

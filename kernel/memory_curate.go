@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"oxios/kernel/event"
 	"oxios/kernel/memory"
 	"oxios/kernel/security"
 	"oxios/kernel/store"
@@ -52,7 +53,9 @@ func (k *Kernel) curate(ctx context.Context, actor, night string) (MemoryCuratio
 		return err
 	})
 	if err == nil {
-		k.publishMemory(nil)
+		did := event.ChangeOf(event.Curated, "", c.ID)
+		did.Count = c.Merged + c.Dated + c.Replaced + c.Pruned
+		k.publishMemory(scope{}, did)
 	}
 	return c, err
 }
@@ -82,7 +85,9 @@ func (a *MemoryAPI) Uncurate(ctx context.Context, id string, change int) (Memory
 	act := action{call: "memory.uncurate", resource: "memory", meta: map[string]any{"curation": id, "change": change}}
 	return guard(ctx, a.caller, act, func(ctx context.Context) (MemoryCuration, error) {
 		c, err := a.k.memories.Uncurate(ctx, id, change)
-		a.k.publishMemory(err)
+		if err == nil {
+			a.k.publishMemory(a.scope, event.ChangeOf(event.Reverted, "", c.ID))
+		}
 		return c, err
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"oxios/kernel/event"
 	"oxios/kernel/llm"
 	"oxios/kernel/memory"
 	"oxios/kernel/security"
@@ -287,7 +288,8 @@ func (k *Kernel) extract(ctx context.Context, id string) (out MemoryExtracted, e
 	out, err = k.keepAnswer(keep, u, begun, answer, bad, labels, cost)
 	k.publishStatus()
 	if err == nil && len(out.Memories) > 0 {
-		k.publishMemory(nil)
+		did := each(out.Memories, func(m Memory) string { return m.ID })
+		k.publishMemory(scope{sessionID: id}, event.ChangeOf(event.Stored, u.session.Space, did...))
 	}
 	return out, err
 }

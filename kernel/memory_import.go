@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"oxios/kernel/event"
 	"oxios/kernel/memory"
 	"oxios/kernel/security"
 	"oxios/kernel/store"
@@ -80,7 +81,7 @@ func (a *MemoryAPI) Import(ctx context.Context, all []MemoryImport) (MemoryImpor
 			return out, err
 		}
 		out.Changed = len(all) - out.Added
-		a.k.publishMemory(nil)
+		a.k.publishMemory(a.scope, event.Change{Did: event.Imported, IDs: []string{}, Count: len(all)})
 		return out, nil
 	})
 }

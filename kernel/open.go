@@ -91,6 +91,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	newKey := k.keepCheckpoints()
 	k.approvals = security.NewApprovals(k.store, security.ApprovalConfig{Clock: o.Clock, Notify: func(a security.Approval) {
 		k.publish(event.ApprovalChange, scope{runID: a.Request.RunID, sessionID: a.Request.SessionID}, a)
+		k.publishInterview(a)
 		k.publishStatus()
 	}, OnExpire: func(tx *store.Tx, a security.Approval) error {
 		return k.recordDecision(tx, "kernel", a)

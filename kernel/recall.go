@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"oxios/kernel/agent"
+	"oxios/kernel/event"
 	"oxios/kernel/memory"
 	"oxios/kernel/security"
 	"oxios/kernel/store"
@@ -42,6 +43,9 @@ func (k *Kernel) recall(ctx context.Context, c *caller, run Run, again bool) ([]
 		})
 		if err != nil {
 			return nil, err
+		}
+		if len(ids) > 0 {
+			k.publish(event.MemoryRecalled, scope{runID: run.ID, sessionID: run.SessionID}, event.ChangeOf(event.Recalled, used[0].Space, ids...))
 		}
 	}
 	labels, err := k.memoryLabels(ctx, run.ID)

@@ -171,6 +171,7 @@ func (k *Kernel) keepWork(name string, v any, replace bool) error {
 
 // freeze keeps the first version of a seed.
 func (k *Kernel) freeze(ctx context.Context, run Run, s Seed) error {
+	k.publishPhase(event.PhaseStarted, run, orchestrator.PhaseSeed, s)
 	if err := k.keepWork(seedFile(s.ID, s.Version), s, false); err != nil {
 		return err
 	}
@@ -180,6 +181,8 @@ func (k *Kernel) freeze(ctx context.Context, run Run, s Seed) error {
 		return err
 	}
 	k.publishSeed(info)
+	k.publishPhase(event.PhaseCompleted, run, orchestrator.PhaseSeed, s)
+	k.publishPhase(event.PhaseStarted, run, workPhase(s), s)
 	k.commitWork(ctx, "Seed "+s.Name()+": "+s.Goal)
 	return nil
 }
@@ -189,6 +192,31 @@ func indexed(run Run, s Seed) SeedInfo {
 		ID: s.ID, Version: s.Version, RunID: run.ID, SessionID: run.SessionID, Goal: s.Goal, Ambiguity: s.Ambiguity,
 		State: store.SeedActive, CreatedAt: s.CreatedAt,
 	}
+}
+
+// publishPhase tells that a phase of a run's work begins, or is over.
+func (k *Kernel) publishPhase(kind string, run Run, phase orchestrator.Phase, seed Seed) {
+	k.publish(kind, scope{runID: run.ID, sessionID: run.SessionID}, event.Phase{Phase: string(phase), Seed: seed.ID, Version: seed.Version})
+}
+
+// publishInterview tells that the person is asked, or that they have answered.
+func (k *Kernel) publishInterview(a Approval) {
+	kind := event.PhaseCompleted
+	switch {
+	case len(a.Request.Questions) == 0 || a.State == security.ApprovalUsed: // it was told when they answered
+		return
+	case a.State == security.ApprovalPending:
+		kind = event.PhaseStarted
+	}
+	k.publishPhase(kind, Run{ID: a.Request.RunID, SessionID: a.Request.SessionID}, orchestrator.PhaseInterview, Seed{})
+}
+
+// workPhase is what a run does for a version of a seed: later ones evolve it.
+func workPhase(s Seed) orchestrator.Phase {
+	if s.Version > 1 {
+		return orchestrator.PhaseEvolve
+	}
+	return orchestrator.PhaseExecute
 }
 
 func (k *Kernel) publishSeed(s SeedInfo) {
@@ -253,6 +281,8 @@ func (t *runTask) Active() bool {
 // Evaluate finds out what came of the seed, and keeps it.
 func (t *runTask) Evaluate(ctx context.Context, e *agent.Evaluation) (agent.Verdict, error) {
 	seed, _ := t.task.Seed()
+	t.k.publishPhase(event.PhaseCompleted, t.run, workPhase(seed), seed)
+	t.k.publishPhase(event.PhaseStarted, t.run, orchestrator.PhaseEvaluate, seed)
 	group, err := t.k.group(ctx, t.run.ID, seed.ID)
 	if err != nil {
 		return agent.Verdict{}, err
@@ -310,6 +340,7 @@ func (t *runTask) Evaluate(ctx context.Context, e *agent.Evaluation) (agent.Verd
 // evaluated tells what is durable by now, and puts it into the history.
 func (t *runTask) evaluated(ctx context.Context, o orchestrator.Outcome, info SeedInfo) {
 	t.k.publishSeed(info)
+	t.k.publishPhase(event.PhaseCompleted, t.run, orchestrator.PhaseEvaluate, o.Seed)
 	message := fmt.Sprintf("Evaluation of %s: %.2f", o.Seed.Name(), o.Evaluation.Score)
 	if o.Next == nil {
 		t.task.End()
@@ -317,6 +348,7 @@ func (t *runTask) evaluated(ctx context.Context, o orchestrator.Outcome, info Se
 		t.task.Work(*o.Next)
 		t.k.runs.scheduler.Raise(t.run.ID, schedule.High)
 		t.k.publishSeed(indexed(t.run, *o.Next))
+		t.k.publishPhase(event.PhaseStarted, t.run, workPhase(*o.Next), *o.Next)
 	}
 	t.k.commitWork(ctx, message)
 	if o.Evaluation.Passed {

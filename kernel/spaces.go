@@ -216,7 +216,7 @@ func (k *Kernel) spaceNamed(ctx context.Context, name string) (id string, there 
 		return err
 	})
 	if err == nil && !there {
-		k.publishSpaces()
+		k.publishSpaces(event.ChangeOf(event.Created, id, id))
 	}
 	return id, there, err
 }
@@ -239,13 +239,13 @@ func (k *Kernel) createSpace(ctx context.Context, in SpaceInput) (SpaceInfo, err
 	if err := k.store.Write(ctx, func(tx *store.Tx) error { return k.store.InsertSpace(tx, &s) }); err != nil {
 		return s, err
 	}
-	defer k.publishSpaces()
+	defer k.publishSpaces(event.ChangeOf(event.Created, s.ID, s.ID))
 	return s, k.haveFolder(s, k.spaceFolder(s))
 }
 
 // Update changes a space. Conversations that it has stay as they are.
 func (a *SpaceAPI) Update(ctx context.Context, id string, p SpacePatch) (SpaceInfo, error) {
-	return a.change(ctx, "space.update", id, func(s *SpaceInfo) error {
+	return a.change(ctx, "space.update", event.Edited, id, func(s *SpaceInfo) error {
 		for to, from := range map[*string]*string{
 			&s.Name: p.Name, &s.Emoji: p.Emoji, &s.Folder: p.Folder, &s.Instructions: p.Instructions, &s.Provider: p.Provider, &s.Model: p.Model, &s.Mode: p.Mode, &s.Role: p.Role,
 		} {
@@ -281,7 +281,7 @@ func (a *SpaceAPI) Update(ctx context.Context, id string, p SpacePatch) (SpaceIn
 // Archive takes a space out of sight: no new conversation finds it. What is in
 // it stays.
 func (a *SpaceAPI) Archive(ctx context.Context, id string) (SpaceInfo, error) {
-	return a.change(ctx, "space.archive", id, func(s *SpaceInfo) error {
+	return a.change(ctx, "space.archive", event.Archived, id, func(s *SpaceInfo) error {
 		if now := a.k.clock.Now(); s.ArchivedAt == nil {
 			s.ArchivedAt = &now
 		}
@@ -291,14 +291,14 @@ func (a *SpaceAPI) Archive(ctx context.Context, id string) (SpaceInfo, error) {
 
 // Restore brings an archived space back.
 func (a *SpaceAPI) Restore(ctx context.Context, id string) (SpaceInfo, error) {
-	return a.change(ctx, "space.restore", id, func(s *SpaceInfo) error {
+	return a.change(ctx, "space.restore", event.Returned, id, func(s *SpaceInfo) error {
 		s.ArchivedAt, s.UsedAt = nil, a.k.clock.Now()
 		return nil
 	})
 }
 
 // change is a call that changes one space, by its id or name.
-func (a *SpaceAPI) change(ctx context.Context, call, id string, fn func(*SpaceInfo) error) (SpaceInfo, error) {
+func (a *SpaceAPI) change(ctx context.Context, call, did, id string, fn func(*SpaceInfo) error) (SpaceInfo, error) {
 	return guard(ctx, a.caller, action{call: call, resource: "space:" + id}, func(ctx context.Context) (SpaceInfo, error) {
 		s, err := a.k.findSpace(ctx, id)
 		if err == nil && s.ID == "" {
@@ -313,7 +313,7 @@ func (a *SpaceAPI) change(ctx context.Context, call, id string, fn func(*SpaceIn
 		if err := a.k.store.Write(ctx, func(tx *store.Tx) error { return a.k.store.SaveSpace(tx, &s) }); err != nil {
 			return s, err
 		}
-		a.k.publishSpaces()
+		a.k.publishSpaces(event.ChangeOf(did, s.ID, s.ID))
 		return s, nil
 	})
 }
@@ -345,7 +345,9 @@ func (a *SpaceAPI) ArchiveStale(ctx context.Context, days int) ([]SpaceInfo, err
 			}
 			return nil
 		})
-		a.k.publishSpaces()
+		if err == nil && len(out) > 0 {
+			a.k.publishSpaces(event.ChangeOf(event.Archived, "", each(out, func(s SpaceInfo) string { return s.ID })...))
+		}
 		return out, err
 	})
 }
@@ -368,11 +370,11 @@ func (a *SpaceAPI) Remove(ctx context.Context, id string) error {
 		_ = os.Remove(own) // with files in it, it stays
 		_ = os.Remove(filepath.Dir(own))
 		a.k.topics.forget(s.ID)
-		a.k.publishSpaces()
+		a.k.publishSpaces(event.ChangeOf(event.Removed, s.ID, s.ID))
 		return struct{}{}, nil
 	})
 	return err
 }
 
-// publishSpaces tells the faces to read the spaces anew.
-func (k *Kernel) publishSpaces() { k.publish(event.SpaceChanged, scope{}, nil) }
+// publishSpaces tells that the spaces are other than they were, and in what way.
+func (k *Kernel) publishSpaces(did event.Change) { k.publish(event.SpaceChanged, scope{}, did) }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"oxios/kernel/event"
 	"oxios/kernel/security"
 	"oxios/kernel/space"
 	"oxios/kernel/store"
@@ -197,7 +198,9 @@ func (k *Kernel) saidIn(ctx context.Context, s Session, isNew bool) {
 	k.topics.forget(s.Space)
 	if isNew {
 		if s.Space != "" {
-			k.publishSpaces()
+			did := event.ChangeOf(event.Activated, s.Space, s.Space)
+			k.publish(event.SpaceActivated, scope{sessionID: s.ID}, did)
+			k.publishSpaces(did) // its conversations are more by one
 		}
 		return
 	}
@@ -206,6 +209,6 @@ func (k *Kernel) saidIn(ctx context.Context, s Session, isNew bool) {
 		k.log.WarnContext(ctx, "Could not look for another space of a conversation", "session_id", s.ID, "error", err)
 	}
 	if len(proposed) > 0 {
-		k.publishSpaces()
+		k.publishSpaces(event.ChangeOf(event.Proposed, s.Space, each(proposed, func(p SpaceProposal) string { return p.ID })...))
 	}
 }

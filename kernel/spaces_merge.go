@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 
+	"oxios/kernel/event"
 	"oxios/kernel/memory"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
@@ -82,6 +83,9 @@ func (k *Kernel) mergeSpaces(ctx context.Context, from, into string) (SpaceMerge
 		ids = append(ids, one.ID)
 	}
 	k.movedTo(ctx, t.ID, ids, []string{s.ID, t.ID})
+	did := event.ChangeOf(event.Merged, s.ID, s.ID)
+	did.Into = t.ID
+	k.publishSpaces(did)
 	return mergeView(m, s, t), nil
 }
 
@@ -129,6 +133,7 @@ func (a *SpaceAPI) Unmerge(ctx context.Context, id string) (SpaceMerge, error) {
 			return SpaceMerge{}, err
 		}
 		k.movedTo(ctx, m.Source, back, []string{m.Source, m.Target})
+		k.publishSpaces(event.ChangeOf(event.Unmerged, m.Source, m.Source))
 		out := mergeView(m, s, t)
 		out.Sessions = len(back)
 		return out, nil

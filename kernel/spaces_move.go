@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"oxios/kernel/event"
 	"oxios/kernel/space"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
@@ -113,8 +114,10 @@ func (k *Kernel) movedTo(ctx context.Context, to string, sessions, touched []str
 	for _, id := range sessions {
 		k.retellSession(ctx, id)
 	}
-	k.publishSpaces()
-	k.publishMemory(nil)
+	moved := event.ChangeOf(event.Moved, "", sessions...)
+	moved.Into = to
+	k.publishSpaces(moved)
+	k.publishMemory(scope{}, moved)
 }
 
 func moveID(session, to string) string { return space.ProposeMove + ":" + session + ":" + to }
@@ -227,7 +230,7 @@ func (a *SpaceAPI) AnswerProposal(ctx context.Context, id string, yes bool, name
 		}
 		if !yes {
 			err := a.k.store.Write(ctx, func(tx *store.Tx) error { return a.k.store.DeclineProposal(tx, p.ID, a.k.clock.Now()) })
-			a.k.publishSpaces()
+			a.k.publishSpaces(event.ChangeOf(event.Declined, "", p.ID))
 			return "", err
 		}
 		switch p.Kind {

@@ -35,17 +35,22 @@ const (
 	UndoChanged      = "undo"            // kernel.UndoState: something of the run was undone or redone
 	UndoAtWork       = "undo.progress"   // kernel.UndoProgress: how far a large undo or redo is
 	VaultChanged     = "vault"           // []string: the paths in the vault that came, changed or went; none when its folder went or is back
-	VaultSwitched    = "vault.switched"  // no data: the notes of another folder are in use, so read them anew
-	MemoryChanged    = "memory"          // no data: what is remembered is other than it was, so read it anew
+	VaultSwitched    = "vault.switched"  // Text: the folder whose notes are in use from now on, so read them anew
+	MemoryChanged    = "memory"          // Change: what is remembered is other than it was
+	MemoryRecalled   = "memory.recalled" // Change: a run was given memories, or looked them up
+	MemoryElsewhere  = "memory.crossed"  // Change: a run was told that other spaces know something, by their names alone
 	EmbeddingChanged = "embedding"       // kernel.MemoryEmbedding: vectors were made, or cannot be
-	SpaceChanged     = "space"           // no data: the spaces, or what is proposed of them, are other than they were, so read them anew
-	InboxChanged     = "inbox"           // no data: the inbox is other than it was, so read it anew
+	SpaceChanged     = "space"           // Change: the spaces, or what is proposed of them, are other than they were
+	SpaceActivated   = "space.activated" // Change: a conversation begins in a space, or the person chose it for what comes next
+	InboxChanged     = "inbox"           // Change: the inbox is other than it was
 	StatusChanged    = "status"          // kernel.Status
 	ConfigChanged    = "config"          // kernel.ConfigView
 	Restored         = "restored"        // kernel.RestoreReport: a backup came in, so lists must be read anew
 	ProviderChange   = "provider"        // kernel.Provider
 	JobChanged       = "job"             // kernel.Job
 	SeedChanged      = "seed"            // kernel.SeedInfo: a version was frozen, evaluated or given up
+	PhaseStarted     = "phase.started"   // Phase: a run asks, freezes its seed, executes, is evaluated or evolves
+	PhaseCompleted   = "phase.completed" // Phase: that is over; a run that ends leaves the last one open
 	GroupCreated     = "group.created"   // string: the version of a seed on whose parts agents begin to work
 	GroupMember      = "group.member"    // store.Run: an agent of such a group has ended
 	AgentMessage     = "agent.message"   // a2a.Message: sent, read, answered or returned
@@ -67,6 +72,58 @@ type Event struct {
 type Text struct {
 	Text   string `json:"text"`
 	TextKO string `json:"text_ko,omitempty"` // a sentence of the kernel in Korean
+}
+
+// Change is the data of events that tell what became of memories, spaces or
+// the inbox. It names them and never says what they hold.
+type Change struct {
+	Did   string   `json:"did"`             // one of the words below
+	IDs   []string `json:"ids"`             // of what it was done to; at most [MaxIDs]
+	Count int      `json:"count"`           // how many there are
+	Space string   `json:"space,omitempty"` // that it is in; "" is the default one, or those of several
+	Into  string   `json:"into,omitempty"`  // the space that it went to
+}
+
+// MaxIDs is how many ids a [Change] has at most.
+const MaxIDs = 100
+
+// What a [Change] can say was done.
+const (
+	Stored    = "stored"    // memories: new, or in place of older ones
+	Edited    = "edited"    // a memory, a space
+	Forgotten = "forgotten" // memories
+	Imported  = "imported"  // memories
+	Curated   = "curated"   // memories: merged, dated and pruned; the id is that of the report
+	Reverted  = "reverted"  // memories: what curation did to one was undone; the id is that of the report
+	Moved     = "moved"     // conversations, with what is remembered of them
+	Recalled  = "recalled"  // memories
+	Named     = "named"     // spaces, to a run
+	Created   = "created"   // a space
+	Archived  = "archived"  // spaces
+	Returned  = "restored"  // a space; a conversation, with its runs
+	Removed   = "removed"   // a space; a conversation, with its runs
+	Merged    = "merged"    // a space, into another
+	Unmerged  = "unmerged"  // a space
+	Proposed  = "proposed"  // something about a conversation
+	Declined  = "declined"  // a proposal
+	Activated = "activated" // a space
+	Ended     = "ended"     // runs: they are in the inbox now
+	Seen      = "seen"      // runs
+	Unseen    = "unseen"    // runs
+)
+
+// ChangeOf makes a [Change] of things by their ids.
+func ChangeOf(did, space string, ids ...string) Change {
+	c := Change{Did: did, IDs: []string{}, Count: len(ids), Space: space}
+	c.IDs = append(c.IDs, ids[:min(len(ids), MaxIDs)]...)
+	return c
+}
+
+// Phase is the data of [PhaseStarted] and [PhaseCompleted].
+type Phase struct {
+	Phase   string `json:"phase"`             // interview, seed, execute, evaluate or evolve
+	Seed    string `json:"seed_id,omitempty"` // "" while there is none
+	Version int    `json:"version,omitempty"`
 }
 
 // Missed is the data of a [Gap].
