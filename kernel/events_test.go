@@ -11,6 +11,8 @@ import (
 	"oxios/kernel"
 	"oxios/kernel/event"
 	"oxios/kernel/kerneltest"
+	"oxios/kernel/security"
+	"oxios/kernel/sys"
 )
 
 // whatHappens follows what happens from now on. The function that it returns waits
@@ -175,5 +177,163 @@ func TestSwitchedVaultNamesItsFolder(t *testing.T) {
 	}
 	if at, _ := event.As[event.Text](next(nil, event.VaultSwitched)); filepath.Base(at.Text) != filepath.Base(other) {
 		t.Errorf("got %q, want %q", at.Text, other)
+	}
+}
+
+const eventsScript = `
+[[scenario]]
+match = "^lead"
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "agent"
+args = '{"action": "fork", "name": "reader", "goal": "part of it"}'
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "agent"
+args = '{"action": "wait"}'
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "events"
+args = '{"action": "recent", "limit": 200}'
+[[scenario.turn]]
+text = "{{result}}"
+
+[[scenario]]
+match = "^part of it"
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "read"
+args = '{"path": "page.txt"}'
+[[scenario.turn]]
+text = "Read."
+
+[[scenario]]
+match = "^worker"
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "begin_task"
+args = '{"goal": "it is there", "acceptance_criteria": [{"text": "one", "check": {"file": "no", "not": true}}, {"text": "two", "check": {"file": "no", "not": true}}, {"text": "three", "check": {"file": "no", "not": true}}], "clarity": {"goal": 1, "constraints": 1, "criteria": 1}}'
+[[scenario.turn]]
+text = "It is."
+
+[[scenario]]
+[[scenario.turn]]
+text = "A stranger's zebra."
+`
+
+func TestAnAgentSeesTheEventsOfItsFamilyAlone(t *testing.T) {
+	t.Parallel()
+	k := open(t, kerneltest.Script(eventsScript))
+	write(t, filepath.Join(k.Folder, "page.txt"), "words of somebody\n")
+	other := k.Ask("another conversation")
+	said := k.Ask("lead")
+	child := processes(t, k, kernel.ProcessQuery{All: true})["reader"]
+	seen := ""
+	v, err := k.Person().Agents.Run(t.Context(), said.RunID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, st := range v.Steps {
+		if st.Name == "events" {
+			seen = st.Output
+		}
+	}
+	for _, want := range []string{child.ID + " run.ended reader · done", said.RunID + " run.started", child.ID + " step tool · read · "} {
+		if !strings.Contains(seen, want) {
+			t.Errorf("the agent does not see %q in:\n%s", want, seen)
+		}
+	}
+	if strings.Contains(seen, other.RunID) || strings.Contains(seen, "zebra") || strings.Contains(seen, "another conversation") {
+		t.Errorf("the agent sees another conversation:\n%s", seen)
+	}
+	h := k.As(sys.Principal{Kind: sys.KindAgent, ID: said.RunID, Profile: "operator"})
+	if _, err := h.Infra.RecentEvents(t.Context(), kernel.EventQuery{RunID: other.RunID}); sys.CodeOf(err) != sys.CodeForbidden {
+		t.Errorf("the events of another conversation: got %v, want forbidden", err)
+	}
+}
+
+func TestWhoReadsTheEventsOfAnotherAgentCarriesWhatThatHadRead(t *testing.T) {
+	t.Parallel()
+	k := open(t, kerneltest.Script(eventsScript))
+	h := k.AgentIn(stranger(t, map[string]string{"page.txt": "words of somebody\n"}), "auto")
+	forked, err := h.Agents.Fork(t.Context(), kernel.Fork{Goal: "part of it", Name: "reader"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := k.Wait(forked.RunID); r.State != "done" {
+		t.Fatalf("got %+v", r)
+	}
+	carries := func() kernel.Labels {
+		t.Helper()
+		v, err := k.Person().Agents.Run(t.Context(), h.Principal().ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.Run.Labels
+	}
+	if l := carries(); l.Untrusted() {
+		t.Fatalf("it carries %+v before it read anything", l)
+	}
+	if list, err := h.Infra.RecentEvents(t.Context(), kernel.EventQuery{RunID: forked.RunID}); err != nil || len(list) == 0 {
+		t.Fatalf("got %+v, %v", list, err)
+	}
+	if l := carries(); !l.Untrusted() {
+		t.Errorf("it carries %+v, want what the other agent had read", l)
+	}
+}
+
+func TestEveryProfileMayBeginATaskAndLookAtEvents(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	for _, profile := range security.ProfileNames() {
+		p, err := k.Person().Agents.Prompt(t.Context(), kernel.Submit{Text: "hello", Role: profile})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"begin_task", "events"} {
+			if !strings.Contains(p.Prompt, "<name>"+name+"</name>") {
+				t.Errorf("%s: %s is not offered", profile, name)
+			}
+		}
+		if forks := strings.Contains(p.Prompt, "### agents"); forks != (profile == security.ProfileOperator || profile == security.ProfileSupervisor) {
+			t.Errorf("%s: the prompt speaks of agents below it: %v", profile, forks)
+		}
+	}
+}
+
+func TestRecentEventsAreTheNewestThatFit(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	first, second := k.Ask("hello").RunID, k.Ask("hello again").RunID
+	p := k.Person()
+	recent := func(q kernel.EventQuery) []kernel.Event {
+		t.Helper()
+		list, err := p.Infra.RecentEvents(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	ends := recent(kernel.EventQuery{Kinds: []string{event.RunEnded}})
+	if len(ends) != 2 || ends[0].RunID != first || ends[1].RunID != second {
+		t.Fatalf("got %+v, want both ends, the oldest first", ends)
+	}
+	if list := recent(kernel.EventQuery{Kinds: []string{"run"}, RunID: second, Limit: 1}); len(list) != 1 || list[0].RunID != second {
+		t.Errorf("got %+v, want the newest of the second run", list)
+	}
+	if list := recent(kernel.EventQuery{After: ends[0].Seq, Kinds: []string{event.RunEnded}}); len(list) != 1 || list[0].RunID != second {
+		t.Errorf("got %+v, want what came after the first end", list)
+	}
+	if _, ok := event.As[kernel.Run](ends[0]); !ok {
+		t.Errorf("the person gets %T, want the run", ends[0].Data)
+	}
+}
+
+func TestAWorkerBeginsATaskAndForksNobody(t *testing.T) {
+	t.Parallel()
+	k := open(t, kerneltest.Script(eventsScript))
+	said := k.Ask("worker", func(m *kernel.Submit) { m.Role = "worker" })
+	if said.EvaluationPassed == nil || !*said.EvaluationPassed || len(processes(t, k, kernel.ProcessQuery{All: true})) != 1 {
+		t.Errorf("got %+v, want a task that passed, and one agent", said)
 	}
 }

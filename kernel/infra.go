@@ -13,9 +13,6 @@ import (
 	"oxios/kernel/sys"
 )
 
-// Event is one thing that happened; package event lists the kinds.
-type Event = event.Event
-
 // Status is the kernel's state at a glance.
 type Status struct {
 	Version      string        `json:"version"`
@@ -43,19 +40,6 @@ type Status struct {
 	Findings     []Finding     `json:"findings,omitempty"` // of the guardian, the first one first
 	MemoryMB     int           `json:"memory_mb"`          // of the machine, 0 when it cannot be told
 	Problem      *sys.Error    `json:"problem,omitempty"`
-}
-
-// Events follows what happens, from the event after the one numbered from; 0
-// means from now on. A reader that falls behind gets an event of kind gap. An
-// agent sees its own run only. The channel is closed when ctx ends.
-func (a *InfraAPI) Events(ctx context.Context, from uint64) (<-chan Event, error) {
-	return guard(ctx, a.caller, action{call: "infra.events", resource: "events"}, func(ctx context.Context) (<-chan Event, error) {
-		var keep func(Event) bool
-		if a.who.Kind == sys.KindAgent {
-			keep = func(e Event) bool { return e.RunID == a.who.ID }
-		}
-		return a.k.bus.Read(from, keep).Chan(ctx), nil
-	})
 }
 
 // Status returns the kernel's state at a glance.

@@ -53,7 +53,8 @@ var syscalls = table(
 	Syscall{Name: "agents.inbox", Domain: security.DomainAgents, Rights: security.R, Person: true},
 	Syscall{Name: "agents.markSeen", Domain: security.DomainAgents, Rights: security.W, Person: true},
 	Syscall{Name: "agents.clearInbox", Domain: security.DomainAgents, Rights: security.W, Person: true},
-	Syscall{Name: "agents.beginTask", Domain: security.DomainAgents, Rights: security.W, Audit: security.ActionToolCall, Again: true, Sink: security.SinkTask},
+	// Every agent may: whoever may ask a model may say what for.
+	Syscall{Name: "agents.beginTask", Domain: security.DomainLLM, Rights: security.X, Audit: security.ActionToolCall, Again: true, Sink: security.SinkTask},
 	Syscall{Name: "agents.answer", Domain: security.DomainAgents, Rights: security.W, Person: true, Sink: security.SinkControl},
 	Syscall{Name: "agents.seeds", Domain: security.DomainAgents, Rights: security.R},
 	Syscall{Name: "agents.seed", Domain: security.DomainAgents, Rights: security.R},
@@ -209,6 +210,7 @@ var syscalls = table(
 	Syscall{Name: "a2a.delegate", Domain: security.DomainA2A, Rights: security.X, Audit: security.ActionAgentSpawn, Again: true, Sink: security.SinkTask},
 
 	Syscall{Name: "infra.events", Domain: security.DomainInfra, Rights: security.R},
+	Syscall{Name: "infra.recentEvents", Domain: security.DomainInfra, Rights: security.R},
 	Syscall{Name: "infra.status", Domain: security.DomainInfra, Rights: security.R},
 	Syscall{Name: "infra.config", Domain: security.DomainInfra, Rights: security.R},
 	Syscall{Name: "infra.setConfig", Domain: security.DomainInfra, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},

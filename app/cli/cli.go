@@ -226,6 +226,7 @@ var topCommands = []struct {
 	{"redo", (*console).redoCommand},
 	{"sessions", (*console).sessionsCommand},
 	{"audit", (*console).auditCommand},
+	{"events", (*console).eventsCommand},
 	{"config", (*console).configCommand},
 	{"models", (*console).modelsCommand},
 	{"providers", (*console).providersCommand},

@@ -1015,6 +1015,11 @@ func (a *Infra) Doctor(args string) (string, error) {
 	return a.b.call("infra.doctor", args)
 }
 
+// RecentEvents takes [q].
+func (a *Infra) RecentEvents(args string) (string, error) {
+	return a.b.call("infra.recentEvents", args)
+}
+
 // Fallbacks takes [].
 func (a *Infra) Fallbacks(args string) (string, error) {
 	return a.b.call("infra.fallbacks", args)

@@ -665,16 +665,21 @@ type InfraAPI interface {
 	// Doctor looks at the home, the database, the audit chain, the isolation, the
 	// models and the programs that agents use.
 	Doctor(ctx context.Context) (kernel.DoctorReport, error)
+	// Events follows what happens, from the event after the one numbered from; 0
+	// means from now on. A reader that falls behind gets an event of kind gap. An
+	// agent sees its own run only. The channel is closed when ctx ends.
+	Events(ctx context.Context, from uint64) (<-chan kernel.Event, error)
+	// RecentEvents returns what has happened since this Oxios started, as far as
+	// it is kept, the oldest first. An agent sees its own run and those that it has
+	// forked, each event in a line instead of its data, and carries from then on
+	// what those had read.
+	RecentEvents(ctx context.Context, q kernel.EventQuery) ([]kernel.Event, error)
 	// Fallbacks lists the models for which others answer when they cannot.
 	Fallbacks(ctx context.Context) ([]kernel.Fallbacks, error)
 	// SetFallbacks says which models answer in place of one that cannot, in their
 	// order, each as "provider/model"; none: nobody does. It is the person's consent
 	// that a conversation with the model goes on with them, wherever they are.
 	SetFallbacks(ctx context.Context, provider string, model string, then []string) ([]kernel.Fallbacks, error)
-	// Events follows what happens, from the event after the one numbered from; 0
-	// means from now on. A reader that falls behind gets an event of kind gap. An
-	// agent sees its own run only. The channel is closed when ctx ends.
-	Events(ctx context.Context, from uint64) (<-chan kernel.Event, error)
 	// Status returns the kernel's state at a glance.
 	Status(ctx context.Context) (kernel.Status, error)
 	// Config returns the configuration. An error in config.toml comes as a problem,
@@ -1575,16 +1580,20 @@ func (remote clientInfra) Doctor(ctx context.Context) (kernel.DoctorReport, erro
 	return call[kernel.DoctorReport](ctx, remote.c, "infra.doctor")
 }
 
+func (remote clientInfra) Events(ctx context.Context, from uint64) (<-chan kernel.Event, error) {
+	return subscribe[kernel.Event](ctx, remote.c, "infra.events", from)
+}
+
+func (remote clientInfra) RecentEvents(ctx context.Context, q kernel.EventQuery) ([]kernel.Event, error) {
+	return call[[]kernel.Event](ctx, remote.c, "infra.recentEvents", q)
+}
+
 func (remote clientInfra) Fallbacks(ctx context.Context) ([]kernel.Fallbacks, error) {
 	return call[[]kernel.Fallbacks](ctx, remote.c, "infra.fallbacks")
 }
 
 func (remote clientInfra) SetFallbacks(ctx context.Context, provider string, model string, then []string) ([]kernel.Fallbacks, error) {
 	return call[[]kernel.Fallbacks](ctx, remote.c, "infra.setFallbacks", provider, model, then)
-}
-
-func (remote clientInfra) Events(ctx context.Context, from uint64) (<-chan kernel.Event, error) {
-	return subscribe[kernel.Event](ctx, remote.c, "infra.events", from)
 }
 
 func (remote clientInfra) Status(ctx context.Context) (kernel.Status, error) {
@@ -3064,6 +3073,13 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Infra.Doctor(ctx)
+	},
+	"infra.recentEvents": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.EventQuery
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Infra.RecentEvents(ctx, a0)
 	},
 	"infra.fallbacks": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {

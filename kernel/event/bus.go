@@ -2,6 +2,7 @@ package event
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"oxios/kernel/sys"
@@ -49,12 +50,41 @@ func (b *Bus) Publish(e Event) {
 	}
 	b.seq++
 	e.Seq, e.Time = b.seq, b.clock.Now()
-	if isStream(e.Kind) {
+	if IsStream(e.Kind) {
 		b.stream.add(e)
 	} else {
 		b.other.add(e)
 	}
 	b.wakeAll()
+}
+
+// Past returns the newest events that are kept and that fit, at most so many,
+// the oldest first: of those after the one with number after. fits must be quick:
+// publishers wait for it.
+func (b *Bus) Past(after uint64, most int, fits func(Event) bool) []Event {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := []Event{}
+	stream, other := b.stream.next, b.other.next
+	for len(out) < most {
+		s, sok := b.stream.before(stream)
+		o, ook := b.other.before(other)
+		e := o
+		if sok && (!ook || s.Seq > o.Seq) {
+			e = s
+			stream--
+		} else {
+			other--
+		}
+		if !sok && !ook || e.Seq <= after {
+			break
+		}
+		if fits(e) {
+			out = append(out, e)
+		}
+	}
+	slices.Reverse(out)
+	return out
 }
 
 // Close ends every [Reader.Next] once it has read what is left.
@@ -173,6 +203,15 @@ type ring struct {
 func (r *ring) add(e Event) {
 	r.slots[r.next%uint64(len(r.slots))] = e
 	r.next++
+}
+
+// before returns the kept event in front of the nth that was ever added.
+func (r *ring) before(n uint64) (Event, bool) {
+	size := uint64(len(r.slots))
+	if n == 0 || r.next-n >= size {
+		return Event{}, false
+	}
+	return r.slots[(n-1)%size], true
 }
 
 // after returns the oldest kept event with a number above seq.

@@ -159,7 +159,9 @@ func As[T any](e Event) (T, bool) {
 	return v, false
 }
 
-func isStream(kind string) bool {
+// IsStream reports whether events of a kind are kept for a short while only:
+// pieces of an answer that is being written.
+func IsStream(kind string) bool {
 	switch kind {
 	case RunText, RunReasoning, RunTool, RunRetry:
 		return true

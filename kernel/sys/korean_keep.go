@@ -12,6 +12,8 @@ func koreanKeep() [][2]string {
 		{"Look at what would go once more.", "무엇이 정리되는지 다시 보세요."},
 		{"Look at the audit record", "감사 기록 보기"},
 		{"Looked at the audit record", "감사 기록을 봤습니다"},
+		{"Look at what happened", "최근 이벤트 보기"},
+		{"Looked at what happened", "최근 이벤트를 봤습니다"},
 		{"Verify the audit record", "감사 기록 검증"},
 		{"Verified the audit record", "감사 기록을 검증했습니다"},
 		{"%q is no action of audit.", "%q은(는) audit의 동작이 아닙니다."},

@@ -5,6 +5,7 @@ func koreanTools() [][2]string {
 	return [][2]string{
 		{"Talks to the other agents that work on the same thing, and hands tasks to them.", "같은 일을 하는 다른 에이전트와 이야기하고 일을 맡깁니다."},
 		{"Starts other agents for parts of the work, and waits for them.", "일의 일부를 맡을 다른 에이전트를 시작하고 기다립니다."},
+		{"Shows what happened lately in this run and in the agents that it forked.", "이 실행과 여기서 만든 에이전트에게 최근 일어난 일을 보여 줍니다."},
 		{"Looks at the record of what agents did, and checks it.", "에이전트가 한 일의 기록을 살펴보고 검증합니다."},
 		{"Agrees on what work must achieve before it begins, and asks the person what is unclear.", "일을 시작하기 전에 목표를 정하고, 분명하지 않은 것을 묻습니다."},
 		{"Shows what its run may still use. Offered while a limit holds.", "실행이 더 쓸 수 있는 양을 보여 줍니다. 한도가 있을 때만 제공됩니다."},

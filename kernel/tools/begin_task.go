@@ -14,7 +14,7 @@ import (
 )
 
 var beginTaskMaker = maker{
-	name: "begin_task", domain: "agents", calls: []string{"agents.beginTask"},
+	name: "begin_task", domain: "task", calls: []string{"agents.beginTask"},
 	about: "Agrees on what work must achieve before it begins, and asks the person what is unclear.",
 	make:  func(h *kernel.Handle, _ kernel.Workplace) agent.Tool { return beginTask{h} },
 }

@@ -28,7 +28,7 @@ type maker struct {
 }
 
 // makers are all tools, in the order in which they are offered.
-var makers = []maker{readMaker, writeMaker, editMaker, grepMaker, findMaker, lsMaker, execMaker, webSearchMaker, webFetchMaker, beginTaskMaker, knowledgeMaker, memoryReadMaker, memorySearchMaker, memoryWriteMaker, spaceMaker, agentMaker, a2aMaker, budgetMaker, resourceMaker, securityMaker, auditMaker}
+var makers = []maker{readMaker, writeMaker, editMaker, grepMaker, findMaker, lsMaker, execMaker, webSearchMaker, webFetchMaker, beginTaskMaker, knowledgeMaker, memoryReadMaker, memorySearchMaker, memoryWriteMaker, spaceMaker, agentMaker, a2aMaker, budgetMaker, resourceMaker, securityMaker, auditMaker, eventsMaker}
 
 // New returns what a run may use, made from the run's own Handle. The goal is
 // not looked at while there are so few tools that all of them are offered.

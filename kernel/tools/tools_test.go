@@ -143,7 +143,7 @@ func TestToolsWithoutTheRightToThemAreNotOffered(t *testing.T) {
 	for _, x := range guardian.Tools {
 		names = append(names, x.Name())
 	}
-	if got := strings.Join(names, " "); got != "read grep find ls knowledge memory_read memory_search space resource security audit" {
+	if got := strings.Join(names, " "); got != "read grep find ls knowledge memory_read memory_search space resource security audit events" {
 		t.Errorf("the guardian only looks: got %q", got)
 	}
 }

@@ -981,6 +981,18 @@ export interface Event {
   data?: unknown;
 }
 
+/** EventQuery selects events that have happened. */
+export interface EventQuery {
+  /** only what came after the event with this number */
+  after?: number;
+  /** only these; "run" stands for all that begin with it and a dot. Pieces of an answer come only when asked for */
+  kinds?: string[];
+  /** only of this run, by its id or pid */
+  run_id?: string;
+  /** the newest so many; 50 by default, at most 1000 */
+  limit?: number;
+}
+
 /**
  * ExecResult is how a command ended. An exit code other than 0 is no error of
  * the call.
@@ -5098,6 +5110,13 @@ export interface InfraAPI {
    * models and the programs that agents use.
    */
   doctor(): Promise<DoctorReport>;
+  /**
+   * RecentEvents returns what has happened since this Oxios started, as far as
+   * it is kept, the oldest first. An agent sees its own run and those that it has
+   * forked, each event in a line instead of its data, and carries from then on
+   * what those had read.
+   */
+  recentEvents(q: EventQuery): Promise<Event[]>;
   /** Fallbacks lists the models for which others answer when they cannot. */
   fallbacks(): Promise<Fallbacks[]>;
   /**
@@ -5465,6 +5484,7 @@ export function makeKernel(t: Transport): Kernel {
       setBudget: (c) => t.call('infra.setBudget', [c]) as Promise<BudgetView>,
       costs: (q) => t.call('infra.costs', [q]) as Promise<CostView>,
       doctor: () => t.call('infra.doctor', []) as Promise<DoctorReport>,
+      recentEvents: (q) => t.call('infra.recentEvents', [q]) as Promise<Event[]>,
       fallbacks: () => t.call('infra.fallbacks', []) as Promise<Fallbacks[]>,
       setFallbacks: (provider, model, then) => t.call('infra.setFallbacks', [provider, model, then]) as Promise<Fallbacks[]>,
       status: () => t.call('infra.status', []) as Promise<Status>,
