@@ -78,7 +78,7 @@ func (a *ExecAPI) Shell(ctx context.Context, in ShellArgs) (ExecResult, error) {
 	if err := a.noMark(in.Command); err != nil {
 		c.fail(err)
 	}
-	c.judge(c.ofTheFolder(security.ClassifyCommand(in.Command, c.options(shell)), shell))
+	c.judge(c.findRepositories(ctx, c.ofTheFolder(security.ClassifyCommand(in.Command, c.options(shell)), shell)))
 	return guard(ctx, a.caller, c.action("exec.shell"), c.run)
 }
 
@@ -103,7 +103,7 @@ func (a *ExecAPI) Structured(ctx context.Context, in StructuredArgs) (ExecResult
 	if err := a.noMark(strings.Join(c.argv, "\n")); err != nil {
 		c.fail(err)
 	}
-	c.judge(c.ofTheFolder(security.ClassifyArgv(c.argv, c.options("")), "bash"))
+	c.judge(c.findRepositories(ctx, c.ofTheFolder(security.ClassifyArgv(c.argv, c.options("")), "bash")))
 	return guard(ctx, a.caller, c.action("exec.structured"), c.run)
 }
 
@@ -141,12 +141,13 @@ type command struct {
 	deletion   *deletion   // what goes with the folders that it deletes
 	err        error       // why it cannot be run; told once it is let through
 
-	made  []madeNew          // for it, outside the folder
-	told  Labels             // of what its output names
-	began time.Time          // when it was let through
-	meta  map[string]any     // of its audit records
-	proxy *security.NetProxy // its way to the network, nil below isolation 3
-	layer string             // over its cache, of a background command
+	repos []security.GitPlace // outside the folder, that it may use
+	made  []madeNew           // for it, outside the folder
+	told  Labels              // of what its output names
+	began time.Time           // when it was let through
+	meta  map[string]any      // of its audit records
+	proxy *security.NetProxy  // its way to the network, nil below isolation 3
+	layer string              // over its cache, of a background command
 }
 
 func (c *command) fail(err error) {
@@ -249,6 +250,9 @@ func (c *command) run(ctx context.Context) (ExecResult, error) {
 		return ExecResult{}, err
 	}
 	spec := c.spec(ctx)
+	if err := c.openRepositories(ctx, &spec); err != nil {
+		return ExecResult{}, err
+	}
 	k := c.caller.k
 	c.began = k.clock.Now().Truncate(time.Millisecond)
 	shown, err := c.outOfView(ctx, &spec)
@@ -446,6 +450,8 @@ func (c *command) note(res sandbox.Result, spec sandbox.Spec) string {
 		return "Outside the folder only the very file that was approved is open: it can be written, but not replaced by another one, nor can anything be made beside it. It is there already, empty if it is new. Write into it, or make it in the folder and ask for one cp of it."
 	case c.keptFailure(res, spec) != "":
 		return "Other programs run this or do as it says, so that commands can only read it: " + c.caller.k.masked(c.keptFailure(res, spec)) + ". Change it with the write or edit tool, or name the very file in the command; the person is asked then."
+	case len(spec.Unread) > 0 && !c.verdict.ReadOnly && deniedFailure().Match(res.Output):
+		return "Of the repository around the folder commands cannot read files that may hold passwords or keys, nor write any beside the folder. Name the files of the folder that are meant."
 	case len(spec.Unread) > 0 && deniedFailure().Match(res.Output):
 		return "A command that only looks cannot read files that may hold passwords or keys, unless the person approves the very file. Here these are: " + c.unreadNames(spec) + ". Name the one that it needs in the command; the person is asked then."
 	case res.Level >= sys.IsolationFull && guardedFailure().Match(res.Output):
@@ -470,7 +476,7 @@ func (c *command) missedOutside(output []byte) bool {
 }
 
 var (
-	noRepository = sys.Pattern(`(?i)not a git repository`)
+	noRepository = sys.Pattern(`(?i)not a git repository|fatal: invalid path`)
 	missingFile  = sys.Pattern(`(/[^\s'":]+)['"’]?: No such file or directory`)
 	fileTooLarge = sys.Pattern(`(?i)file (size limit exceeded|too large)|EFBIG`)
 	netFailure   = sys.Pattern(`(?i)could not resolve|temporary failure in name resolution|network is unreachable|name or service not known|` +

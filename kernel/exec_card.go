@@ -27,9 +27,9 @@ func (c *command) action(call string) action {
 			r.Kind, r.NoKind, r.NoKindKO = kind, why.EN, why.KO
 		},
 		kind: func() (*security.Kind, sys.Words) { return c.kind(call) },
-		asks: v.Final, reads: c.reads, leaves: v.Network, control: c.controls(), work: true,
+		asks: v.Final, asksAlways: c.changesRepository(), reads: c.reads, leaves: v.Network, control: c.controls(), work: true,
 		brought: c.readMeanwhile,
-		beyond:  !v.ReadOnly && len(v.Outside) > 0 || v.Effect == security.EffectOutside || v.Effect == security.EffectUnknown,
+		beyond:  !v.ReadOnly && len(v.Outside) > 0 || v.Effect == security.EffectOutside || v.Effect == security.EffectUnknown || c.changesRepository(),
 	}
 	a.paths, a.network = c.touches(), v.Network
 	switch {
@@ -83,7 +83,7 @@ func (c *command) card(r *security.Request) {
 	r.NoRun = len(v.Tools) > 0 && (v.Network || !r.Contained.Contained())
 	r.Basis = &security.Basis{Call: security.RequestHash(r.Call, c.subject(nil)), Files: c.stood.get()}
 	r.Try = c.noTry(c.caller.k.background) == nil
-	if !v.ReadOnly && len(v.Outside) == 0 && !v.Network {
+	if !v.ReadOnly && len(v.Outside) == 0 && !v.Network && !c.changesRepository() {
 		w := c.undoWords(r.Contained)
 		r.Undo, r.UndoKO = w.EN, w.KO
 	}
@@ -92,7 +92,7 @@ func (c *command) card(r *security.Request) {
 		r.Undo, r.UndoKO = w.EN, w.KO
 	}
 	odd := strings.ContainsFunc(c.line, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) })
-	r.Simple = len(c.line) <= longestSimple && !odd && !r.Hidden && len(v.Outside) == 0
+	r.Simple = len(c.line) <= longestSimple && !odd && !r.Hidden && len(v.Outside) == 0 && !c.changesRepository()
 }
 
 // title names the worst effect of a command in words, over all that stands in

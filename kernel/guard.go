@@ -27,11 +27,12 @@ type action struct {
 
 	budget func(context.Context) error // reserves what the call may use; it may wait for a limit
 
-	subject any                                // the exact call: what an approval is bound to
-	asks    bool                               // a person is needed in every mode: only they can answer
-	card    func(*security.Request)            // what a person needs to see to decide
-	kind    func() (*security.Kind, sys.Words) // what a grant may cover, or why none can; nil for what is no command
-	meta    map[string]any                     // for the audit record
+	subject    any                                // the exact call: what an approval is bound to
+	asks       bool                               // a person is needed in every mode: only they can answer
+	asksAlways bool                               // the same, but what they granted before counts
+	card       func(*security.Request)            // what a person needs to see to decide
+	kind       func() (*security.Kind, sys.Words) // what a grant may cover, or why none can; nil for what is no command
+	meta       map[string]any                     // for the audit record
 
 	command *command // what can be tried on a copy first; nil for what is no command
 
@@ -181,7 +182,7 @@ func approvalOf(ctx context.Context) *security.Approval {
 
 // mustAsk reports whether a person decides about an agent's call.
 func (c *caller) mustAsk(a action) bool {
-	if a.asks {
+	if a.asks || a.asksAlways {
 		return true
 	}
 	d := security.Decide(c.scope.mode, a.effect, a.tier, a.readOnly, c.k.isolation())

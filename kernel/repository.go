@@ -21,16 +21,21 @@ func (c *command) repositoryOutside() string {
 	at := filepath.Join(top, ".git")
 	if leads := gitLeadsTo(at); leads != "" {
 		if liesIn(leads, folder) && liesIn(at, folder) {
-			return ""
+			if common := firstLine(filepath.Join(leads, "commondir")); common != "" {
+				leads = realPath(pathFrom(leads, filepath.FromSlash(common)))
+			}
+			if liesIn(leads, folder) {
+				return ""
+			}
 		}
 		if liesIn(at, folder) {
-			return fmt.Sprintf("The repository of this folder is kept elsewhere: its file .git leads to %s, which lies outside the folder of this run and is kept from commands. Git does not work here; tell the person, who can start you in the folder that holds it.", shortenHome(leads))
+			return fmt.Sprintf("The repository of this folder is kept elsewhere: its file .git leads to %s, which lies outside the folder of this run and is kept from commands: a line that names git reads it only if it names this folder back, or if the person trusts this folder.", shortenHome(leads))
 		}
 	}
 	if liesIn(at, folder) {
 		return ""
 	}
-	return fmt.Sprintf("The repository of this folder is %s. Its .git lies above the folder of this run and is kept from commands. Git does not work here; tell the person, who can start you in %s.", shortenHome(top), shortenHome(top))
+	return fmt.Sprintf("The repository of this folder is %s. Its .git lies above the folder of this run and is kept from commands, but for lines that name git themselves. Where git does not work even so, tell the person, who can start you in %s.", shortenHome(top), shortenHome(top))
 }
 
 // maxGitFile is how long a file .git may be, in bytes.

@@ -83,6 +83,8 @@ type Verdict struct {
 	Trees    []string `json:"-"` // where it does: absolute folders, or secret files among others
 
 	Repositories []string `json:"-"` // the folders in which git looks
+	ChangesGit   bool     `json:"-"` // a command of git in it does more than look
+	Repository   string   `json:"-"` // what it changes outside the folder, as [Verdict.InRepository] was told
 
 	heads []headline // the effects that [Verdict.Headline] chooses from, one of each kind
 }

@@ -293,6 +293,7 @@ func gitLoses(verb string, rest []cmdWord) bool {
 }
 
 func (w *cmdWalker) gitChanges(verb string, rest []cmdWord) {
+	w.v.ChangesGit = true
 	w.headGit(verb, rest)
 	text := joinWords(rest)
 	if gitLoses(verb, rest) {

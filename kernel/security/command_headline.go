@@ -347,7 +347,13 @@ func (v Verdict) Headline(line, dir string, exists func(path string) bool) sys.W
 			return say("Runs a command that "+h.why.en, h.why.ko)
 		}
 		return say(capital(h.why.en)+" in "+where, where+"에서 "+h.why.ko)
-	case headWrites, headGit, headRights, headControls:
+	case headGit:
+		if v.Repository != "" {
+			words := v.repositoryWords()
+			return say(capital(words.EN)+": "+what, words.KO+": "+what)
+		}
+		return say(capital(h.why.en)+" in "+where+": "+what, where+"에서 "+h.why.ko+": "+what)
+	case headWrites, headRights, headControls:
 		return say(capital(h.why.en)+" in "+where+": "+what, where+"에서 "+h.why.ko+": "+what)
 	case headNone, headRuns, headCode:
 	}

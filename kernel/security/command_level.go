@@ -39,3 +39,21 @@ func (v *Verdict) asks(effect Effect, why cmdReason) {
 	}
 	v.Tier, v.Reason, v.ReasonKO = max(v.Tier, TierAsk), why.en, why.ko
 }
+
+// InRepository is the verdict on a line of git whose repository lies outside the
+// folder, at a path as a person reads it: a change there asks by this name.
+func (v Verdict) InRepository(at string) Verdict {
+	if v.Tier >= TierRefuse || !v.ChangesGit {
+		return v
+	}
+	v.Repository = at
+	if v.Reason == cmdChangesGit.en || v.Tier < TierAsk {
+		why := v.repositoryWords()
+		v.Tier, v.Reason, v.ReasonKO = max(v.Tier, TierAsk), why.EN, why.KO
+	}
+	return v
+}
+
+func (v Verdict) repositoryWords() sys.Words {
+	return sys.Words{EN: "changes the repository at " + v.Repository, KO: v.Repository + "에 있는 저장소를 변경합니다"}
+}

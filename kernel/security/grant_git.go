@@ -23,7 +23,13 @@ var gitStarts = []string{
 // own it runs what stands in the folder.
 func gitSettings(k *Kind) sys.Words {
 	each := sys.Say("This repository's settings name other programs, so it is asked for each time.")
+	var place GitPlace
+	leads := false
 	repo, ok := gitFolder(k.Dir)
+	if !ok {
+		place, ok = FindGit(k.Dir)
+		repo, leads, ok = place.Common, place.Common == place.Dir, ok && place.Owns
+	}
 	if !ok {
 		return sys.Say("Which repository this is cannot be told for sure, so it is asked for each time.")
 	}
@@ -32,11 +38,17 @@ func gitSettings(k *Kind) sys.Words {
 		return each
 	}
 	files := []string{filepath.Join(repo, "config"), filepath.Join(repo, "config.worktree"), filepath.Join(repo, "info", "attributes")}
+	if place.Dir != repo && place.Dir != "" {
+		files = append(files, filepath.Join(place.Dir, "config.worktree"))
+	}
 	_, settings, ok := digestOf(files)
 	if !ok {
 		return each
 	}
 	low := strings.ToLower(string(settings))
+	if leads { // it was found by this setting, which leads back
+		low = ownTree().ReplaceAllString(low, "")
+	}
 	if slices.ContainsFunc(gitStarts, func(word string) bool { return strings.Contains(low, word) }) {
 		return each
 	}
@@ -52,6 +64,9 @@ func gitSettings(k *Kind) sys.Words {
 	}
 	return sys.Words{}
 }
+
+// ownTree is the setting of a submodule that says where its files are.
+var ownTree = sys.Pattern(`(?m)^\s*worktree\s*=.*$`)
 
 // gitFolder finds the folder in which git keeps the repository of dir, the way
 // git does. A repository without files beside it, a link and a linked copy are
