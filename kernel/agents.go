@@ -3,6 +3,7 @@ package kernel
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -127,11 +128,11 @@ type RunResult struct {
 	AgentID      string   `json:"agent_id"` // the same as run_id: an agent is its run
 	Name         string   `json:"name"`
 	State        RunState `json:"state"`
-	Status       string   `json:"status,omitempty"` // how the answer came about: "" as it should, forced by the limit of turns, cut
-	PhaseReached string   `json:"phase_reached"`    // chat, interview, seed, execute, evaluate or evolve
-	SeedID       string   `json:"seed_id"`          // of the task that it began; "" for a run that only talked
-	SpaceID      string   `json:"space_id"`         // "" is the default one
-	SpaceTag     string   `json:"space_tag"`        // "[emoji name]"; "" for the default one
+	Status       string   `json:"status,omitempty"`                  // how the answer came about: "" as it should, forced by the limit of turns, cut
+	PhaseReached string   `json:"phase_reached"`                     // chat, interview, seed, execute, evaluate or evolve
+	SeedID       OrNull   `json:"seed_id" ts_type:"string | null"`   // of the task that it began; "" for a run that only talked
+	SpaceID      OrNull   `json:"space_id" ts_type:"string | null"`  // "" is the default one
+	SpaceTag     OrNull   `json:"space_tag" ts_type:"string | null"` // "[emoji name]"; "" for the default one
 
 	EvaluationPassed *bool           `json:"evaluation_passed"` // null when nothing was evaluated
 	CriteriaMissed   []string        `json:"criteria_missed"`   // of its task, as the last evaluation found; none when it passed, or was not evaluated
@@ -142,6 +143,17 @@ type RunResult struct {
 	Totals           []ChangeTotal   `json:"totals,omitempty"`            // where Changes does not list all
 	Waiting          []string        `json:"waiting_approvals,omitempty"` // ids of approvals that it waits for
 	Demo             bool            `json:"demo"`
+}
+
+// OrNull is a text that is null as JSON when there is none.
+type OrNull string
+
+// MarshalJSON writes null for "".
+func (s OrNull) MarshalJSON() ([]byte, error) {
+	if s == "" {
+		return []byte("null"), nil
+	}
+	return json.Marshal(string(s))
 }
 
 // Submit hands a message to an agent. In a conversation whose agent is still
@@ -342,9 +354,11 @@ func (k *Kernel) result(ctx context.Context, id string) (RunResult, error) {
 		return RunResult{}, err
 	}
 	res := RunResult{SessionID: r.SessionID, RunID: r.ID, AgentID: r.ID, Name: r.Name, State: r.State, PhaseReached: "chat", Error: r.Error, Cost: r.Cost, CriteriaMissed: []string{}, Changes: []ChangeSummary{}}
-	if res.SpaceID, res.SpaceTag, err = k.spaceOfSession(ctx, r.SessionID); err != nil {
+	in, tag, err := k.spaceOfSession(ctx, r.SessionID)
+	if err != nil {
 		return res, err
 	}
+	res.SpaceID, res.SpaceTag = OrNull(in), OrNull(tag)
 	msgs, err := k.store.Messages(ctx, r.SessionID)
 	if err != nil {
 		return res, err

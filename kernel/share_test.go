@@ -103,7 +103,7 @@ func TestThreePartsAreWorkedOnAtOnceAndSurviveARestart(t *testing.T) {
 	if r.State != "done" || r.EvaluationPassed == nil || !*r.EvaluationPassed || r.PhaseReached != "evaluate" {
 		t.Fatalf("got %+v, want a task that passed in its second version", r)
 	}
-	v, err := k.Person().Agents.Seed(t.Context(), r.SeedID)
+	v, err := k.Person().Agents.Seed(t.Context(), string(r.SeedID))
 	if err != nil || len(v.Versions) != 2 {
 		t.Fatalf("got %+v, %v, want two versions", v, err)
 	}
@@ -164,7 +164,7 @@ func TestStoppedPartIsNeverToldAsDone(t *testing.T) {
 	}
 	approveAll(t, k, team[1:])
 	r := k.Wait(out.RunID)
-	v, err := k.Person().Agents.Seed(t.Context(), r.SeedID)
+	v, err := k.Person().Agents.Seed(t.Context(), string(r.SeedID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +332,7 @@ func TestAPartGoesToTheAgentAtWorkThatWasStartedForIt(t *testing.T) {
 	}
 	approveAll(t, k, []kernel.Process{tester})
 	r := k.Wait(run)
-	v, err := k.Person().Agents.Seed(t.Context(), r.SeedID)
+	v, err := k.Person().Agents.Seed(t.Context(), string(r.SeedID))
 	if err != nil || len(v.Versions) != 1 || len(v.Versions[0].Shares) != 3 {
 		t.Fatalf("got %+v, %v, want one version with three parts", v, err)
 	}
@@ -360,7 +360,7 @@ func TestAForkTakesThePartOfAnAgentThatEndedBeforeItReadOfIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := k.Wait(run)
-	v, err := k.Person().Agents.Seed(t.Context(), r.SeedID)
+	v, err := k.Person().Agents.Seed(t.Context(), string(r.SeedID))
 	if err != nil || len(v.Versions[0].Shares) != 3 {
 		t.Fatalf("got %+v, %v, want three parts", v, err)
 	}

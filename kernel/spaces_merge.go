@@ -153,6 +153,7 @@ func (a *MemoryAPI) Elsewhere(ctx context.Context, text string) ([]string, error
 			return nil, err
 		}
 		here, out := a.space(), []string{}
+		var ids []string
 		for _, s := range append(all, SpaceInfo{Name: "default"}) {
 			if s.ID == here || s.ArchivedAt != nil || s.ID != "" && s.Memories == 0 || len(out) == 3 {
 				continue
@@ -162,8 +163,11 @@ func (a *MemoryAPI) Elsewhere(ctx context.Context, text string) ([]string, error
 				return nil, err
 			}
 			if len(found) > 0 && found[0].Cover >= clearlyElsewhere {
-				out = append(out, s.Name)
+				out, ids = append(out, s.Name), append(ids, s.ID)
 			}
+		}
+		if len(out) > 0 {
+			a.k.publish(event.MemoryElsewhere, a.scope, event.ChangeOf(event.Named, here, ids...))
 		}
 		return out, nil
 	})

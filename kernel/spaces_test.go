@@ -20,7 +20,7 @@ func TestANewConversationFindsItsSpace(t *testing.T) {
 	k := open(t)
 	in := space(t, k, kernel.SpaceInput{Name: "Garden", Emoji: "🌱", Words: []string{"tomato", "토마토"}, Mode: "ask", Instructions: "Say it with flowers."})
 	said := k.Ask("토마토는 언제 심어요?")
-	if said.SpaceID != in.ID || said.SpaceTag != "[🌱 Garden]" {
+	if string(said.SpaceID) != in.ID || said.SpaceTag != "[🌱 Garden]" {
 		t.Errorf("got the space %q %q, want %q", said.SpaceID, said.SpaceTag, in.ID)
 	}
 	s := sessionNow(t, k, said.SessionID)
@@ -102,7 +102,7 @@ func TestSpaceWhoseFolderIsGone(t *testing.T) {
 	if _, err := k.Person().Space.Update(t.Context(), in.ID, kernel.SpacePatch{Words: &words}); err != nil {
 		t.Errorf("another setting cannot be changed: %v", err)
 	}
-	if said := k.Ask("Go on here", func(m *kernel.Submit) { m.Space, m.Folder = &in.ID, k.Folder }); said.SpaceID != in.ID {
+	if said := k.Ask("Go on here", func(m *kernel.Submit) { m.Space, m.Folder = &in.ID, k.Folder }); string(said.SpaceID) != in.ID {
 		t.Errorf("got %+v in a folder that was chosen", said)
 	}
 }
@@ -113,17 +113,17 @@ func TestAMovedConversationTeachesItsSpace(t *testing.T) {
 	computers := space(t, k, kernel.SpaceInput{Name: "Computers", Words: []string{"apple"}})
 	orchard := space(t, k, kernel.SpaceInput{Name: "Orchard"})
 	wrong := k.Ask("When is the apple harvest?")
-	if wrong.SpaceID != computers.ID {
+	if string(wrong.SpaceID) != computers.ID {
 		t.Fatalf("got %q, want the space of the word", wrong.SpaceID)
 	}
 	moved, err := k.Person().Space.Move(t.Context(), []string{wrong.SessionID}, "orchard")
 	if err != nil || moved[0].Space != orchard.ID || moved[0].SpaceWhy != "person" {
 		t.Fatalf("got %+v, %v", moved, err)
 	}
-	if said := k.Ask("How long does the apple harvest take?"); said.SpaceID != orchard.ID {
+	if said := k.Ask("How long does the apple harvest take?"); string(said.SpaceID) != orchard.ID {
 		t.Errorf("got %q after the correction, want the orchard", said.SpaceTag)
 	}
-	if said := k.Ask("Which apple has the best processor?"); said.SpaceID != computers.ID {
+	if said := k.Ask("Which apple has the best processor?"); string(said.SpaceID) != computers.ID {
 		t.Errorf("got %q for the word alone, want the computers", said.SpaceTag)
 	}
 	if v, err := k.Person().Space.Get(t.Context(), orchard.ID); err != nil || !cmp.Equal(v.Learned, []string{"apple", "harvest"}) {
@@ -195,7 +195,7 @@ func TestMergeAndUnmergeOfSpacesRestoreExactly(t *testing.T) {
 	if err != nil || m.Sessions != 3 || m.Memories != 3 || m.Under != 1 {
 		t.Fatalf("got %+v, %v", m, err)
 	}
-	if said := k.Ask("Is the oak old?"); said.SpaceID != b.ID {
+	if said := k.Ask("Is the oak old?"); string(said.SpaceID) != b.ID {
 		t.Errorf("got %q after the merge, want the words to count for the other", said.SpaceTag)
 	} else if _, err := k.Person().State.DeleteSession(t.Context(), said.SessionID); err != nil {
 		t.Fatal(err)

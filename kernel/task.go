@@ -326,7 +326,7 @@ func (k *Kernel) tellTask(ctx context.Context, r *RunResult) error {
 	var newest SeedInfo
 	if len(versions) > 0 {
 		newest = versions[0]
-		r.SeedID = newest.ID
+		r.SeedID = OrNull(newest.ID)
 		if newest.Score != nil || newest.Version > 1 {
 			passed := newest.State == store.SeedPassed
 			r.EvaluationPassed = &passed

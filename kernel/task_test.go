@@ -74,7 +74,7 @@ func TestQuestionSurvivesARestartAndIsAnsweredAfterIt(t *testing.T) {
 	if r.EvaluationPassed == nil || !*r.EvaluationPassed || r.PhaseReached != "evaluate" || r.SeedID == "" {
 		t.Fatalf("got %+v, want a task that passed", r)
 	}
-	v, err := k.Person().Agents.Seed(t.Context(), r.SeedID)
+	v, err := k.Person().Agents.Seed(t.Context(), string(r.SeedID))
 	if err != nil || len(v.Versions) != 1 || len(v.History) != 1 || v.Versions[0].Evaluation == nil {
 		t.Fatalf("got %+v, %v, want one version with its evaluation and its commit", v, err)
 	}
@@ -82,22 +82,22 @@ func TestQuestionSurvivesARestartAndIsAnsweredAfterIt(t *testing.T) {
 		t.Errorf("got answers %+v, want what the person said", given)
 	}
 	// The files are the truth, and git has them: what is lost comes back.
-	file := filepath.Join(k.Home, "workspace", "seeds", r.SeedID[len(r.SeedID)-2:], r.SeedID+"-v1.json")
+	file := filepath.Join(k.Home, "workspace", "seeds", string(r.SeedID[len(r.SeedID)-2:]), string(r.SeedID)+"-v1.json")
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.Person().Agents.Seed(t.Context(), r.SeedID); err != nil {
+	if _, err := k.Person().Agents.Seed(t.Context(), string(r.SeedID)); err != nil {
 		t.Errorf("a lost file did not come back: %v", err)
 	}
 	// As homes have it in which each seed has a folder.
-	older := filepath.Join(k.Home, "workspace", "seeds", r.SeedID, "v1.json")
+	older := filepath.Join(k.Home, "workspace", "seeds", string(r.SeedID), "v1.json")
 	if err := os.MkdirAll(filepath.Dir(older), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Rename(file, older); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := k.Person().Agents.Seed(t.Context(), r.SeedID); err != nil || len(v.Versions) != 1 || len(v.History) != 1 {
+	if v, err := k.Person().Agents.Seed(t.Context(), string(r.SeedID)); err != nil || len(v.Versions) != 1 || len(v.History) != 1 {
 		t.Errorf("got %+v, %v of a seed with a folder of its own", v, err)
 	}
 }
@@ -135,7 +135,7 @@ func TestQuestionIsAnsweredOnceByOne(t *testing.T) {
 		t.Errorf("got %v, want a conflict for the second answer", err)
 	}
 	r := k.Wait(run)
-	v, err := k.Person().Agents.Seed(t.Context(), r.SeedID)
+	v, err := k.Person().Agents.Seed(t.Context(), string(r.SeedID))
 	if err != nil || strings.Join(v.Versions[0].Seed.Assumptions, "") != "Which notes?" {
 		t.Errorf("got %+v, %v, want the assumption recorded", v, err)
 	}
@@ -190,11 +190,11 @@ func TestSeedsComeAlongInABackup(t *testing.T) {
 	t.Parallel()
 	from, into := open(t, kerneltest.Script(taskScript)), open(t, kerneltest.Script(taskScript))
 	theirs, ours := from.Ask("plain work"), into.Ask("plain work")
-	if theirs.SeedID == "" || ours.SeedID == "" {
-		t.Fatalf("got the seeds %q and %q, want one each", theirs.SeedID, ours.SeedID)
+	if string(theirs.SeedID) == "" || string(ours.SeedID) == "" {
+		t.Fatalf("got the seeds %q and %q, want one each", string(theirs.SeedID), string(ours.SeedID))
 	}
 	restore(t, into, backup(t, from).Path)
-	for _, id := range []string{theirs.SeedID, ours.SeedID} {
+	for _, id := range []string{string(theirs.SeedID), string(ours.SeedID)} {
 		v, err := into.Person().Agents.Seed(t.Context(), id)
 		if err != nil || len(v.Versions) == 0 || v.Versions[0].Evaluation == nil || v.Versions[0].Seed.Goal != "it is there" {
 			t.Errorf("seed %s: got %+v, %v, want it with its evaluation", id, v, err)
@@ -212,7 +212,7 @@ func TestSeedsComeAlongInABackup(t *testing.T) {
 			t.Errorf("the doctor says of the workspace: %+v", c)
 		}
 	}
-	v, err := into.Person().Agents.Seed(t.Context(), theirs.SeedID)
+	v, err := into.Person().Agents.Seed(t.Context(), string(theirs.SeedID))
 	if err != nil || len(v.History) == 0 {
 		t.Errorf("got the history %+v, %v, want the commit that took it up", v.History, err)
 	}

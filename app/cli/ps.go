@@ -246,7 +246,7 @@ func missed(r kernel.RunResult) bool {
 
 // noteMissed says which criteria of a task were not met.
 func (c *console) noteMissed(r kernel.RunResult) {
-	c.note(c.t("Not met. `oxios seeds show %s` shows the plan and its criteria.", "기준 미충족. `oxios seeds show %s`로 계획과 기준을 확인하세요."), tail(r.SeedID))
+	c.note(c.t("Not met. `oxios seeds show %s` shows the plan and its criteria.", "기준 미충족. `oxios seeds show %s`로 계획과 기준을 확인하세요."), tail(string(r.SeedID)))
 	for _, m := range r.CriteriaMissed {
 		c.note("  ✗ %s", oneLine(m))
 	}

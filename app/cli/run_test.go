@@ -58,6 +58,14 @@ func TestRunJSONIsOneLineOfTheResult(t *testing.T) {
 			t.Errorf("the field %s is missing in %s", key, r.out)
 		}
 	}
+	for _, absent := range []string{"seed_id", "space_id", "space_tag", "evaluation_passed"} {
+		if got[absent] != nil {
+			t.Errorf("%s is %q, want null in a conversation without task and space", absent, got[absent])
+		}
+	}
+	if got["phase_reached"] != "chat" {
+		t.Errorf("got the phase %v, want chat", got["phase_reached"])
+	}
 	if got["state"] != "done" || got["run_id"] != got["agent_id"] || got["response"] == "" {
 		t.Errorf("got %v", got)
 	}
@@ -278,4 +286,26 @@ func TestRunFailsWithASentence(t *testing.T) {
 		t.Errorf("10 MB: got exit code %d and %.200q", r.code, r.err)
 	}
 	contains(t, "unknown model", d.must(exitFailed, "run", "--model", "no-such-model", "x").err, "no-such-model")
+}
+
+func TestRunThatWaitsInATaskOfASpaceSaysSoAsJSON(t *testing.T) {
+	t.Parallel()
+	d := setup(t, kerneltest.Script(`
+[[scenario]]
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "begin_task"
+args = '{"goal": "it is pushed", "acceptance_criteria": [{"text": "pushed", "check": {"file": "no", "not": true}}], "clarity": {"goal": 1, "constraints": 1, "criteria": 1}}'
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "exec"
+args = '{"command": "git push origin main"}'
+[[scenario.turn]]
+text = "Done."
+`))
+	d.must(0, "spaces", "create", "Pond")
+	got := decode[map[string]any](t, d.must(3, "run", "--json", "--no-wait", "--space", "Pond", "push it").out)
+	if got["phase_reached"] != "execute" || got["seed_id"] == nil || got["space_id"] == nil || got["space_tag"] != "[Pond]" {
+		t.Errorf("got %v, want the phase execute, its seed and its space", got)
+	}
 }

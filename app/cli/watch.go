@@ -261,6 +261,9 @@ func (w *watcher) leave(ctx context.Context) (left bool, err error) {
 		SessionID: v.Run.SessionID, RunID: v.Run.ID, AgentID: v.Run.ID, State: v.Run.State, PhaseReached: "chat",
 		Cost: v.Run.Cost, CriteriaMissed: []string{}, Changes: v.Changes, Totals: v.Totals, Demo: w.sent.Demo,
 	}
+	if err := w.place(ctx, &result); err != nil {
+		return false, err
+	}
 	w.breakLine()
 	for _, a := range open {
 		result.Waiting = append(result.Waiting, a.ID)
@@ -283,6 +286,27 @@ func (w *watcher) leave(ctx context.Context) (left bool, err error) {
 		}
 	}
 	return true, exits(exitWaiting)
+}
+
+// place says where a run that waits works, and how far it has come.
+func (w *watcher) place(ctx context.Context, r *kernel.RunResult) error {
+	seeds, err := w.link.Agents.Seeds(ctx, kernel.SeedQuery{RunID: r.RunID})
+	if err != nil {
+		return err
+	}
+	if len(seeds) > 0 { // the newest version first
+		r.SeedID, r.PhaseReached = kernel.OrNull(seeds[0].ID), "execute"
+		if seeds[0].Version > 1 {
+			r.PhaseReached = "evolve"
+		}
+	}
+	s, err := w.link.State.Sessions(ctx, kernel.SessionQuery{ID: r.SessionID})
+	if err != nil || len(s) == 0 || s[0].Space == "" {
+		return err
+	}
+	in, err := w.link.Space.Get(ctx, s[0].Space)
+	r.SpaceID, r.SpaceTag = kernel.OrNull(in.Space.ID), kernel.OrNull(in.Tag)
+	return err
 }
 
 // stop ends the run, or takes the message back that waits for another one.

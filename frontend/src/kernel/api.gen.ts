@@ -2804,11 +2804,11 @@ export interface RunResult {
   /** chat, interview, seed, execute, evaluate or evolve */
   phase_reached: string;
   /** of the task that it began; "" for a run that only talked */
-  seed_id: string;
+  seed_id: string | null;
   /** "" is the default one */
-  space_id: string;
+  space_id: string | null;
   /** "[emoji name]"; "" for the default one */
-  space_tag: string;
+  space_tag: string | null;
   /** null when nothing was evaluated */
   evaluation_passed?: boolean | null;
   /** of its task, as the last evaluation found; none when it passed, or was not evaluated */
