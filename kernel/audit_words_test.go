@@ -55,13 +55,13 @@ func TestSeedsEvaluationsAndCommitsStandInTheRecord(t *testing.T) {
 		t.Fatalf("got %+v, want a task that passed", r)
 	}
 	var states []string
-	for _, e := range chained(t, k, kernel.AuditQuery{Resource: "seed:" + r.SeedID}) {
+	for _, e := range chained(t, k, kernel.AuditQuery{Resource: "seed:" + string(r.SeedID)}) {
 		states = append(states, string(e.Metadata))
 	}
 	if len(states) != 2 || !strings.Contains(states[0], `"state":"frozen"`) || !strings.Contains(states[1], `"state":"evaluated"`) || !strings.Contains(states[1], `"passed":true`) {
 		t.Errorf("got %v, want the seed and what came of it", states)
 	}
-	v, err := k.Person().Agents.Seed(t.Context(), r.SeedID)
+	v, err := k.Person().Agents.Seed(t.Context(), string(r.SeedID))
 	if err != nil || len(v.History) == 0 {
 		t.Fatalf("got %+v, %v", v, err)
 	}
