@@ -127,6 +127,49 @@ func TestABackgroundCommandOfATaintedRunTaintsTheFolderAtOnce(t *testing.T) {
 	}
 }
 
+func TestAFolderThatHoldsTooMuchIsTaintedByACommandOfATaintedRun(t *testing.T) {
+	t.Parallel()
+	for name, background := range map[string]bool{"in front": false, "in the background": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := open(t, kerneltest.With(func(o *kernel.Options) { o.MaxPaths = 5 }))
+			contained(t, k)
+			for _, f := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+				write(t, filepath.Join(k.Folder, f), f+"\n")
+			}
+			write(t, filepath.Join(k.Folder, "do.sh"), "echo obey > a\n")
+			runs(t, k.Agent("autonomous"), "bash do.sh")
+			clean := k.Agent("autonomous")
+			runs(t, clean, "cat a")
+			if got := texts(labelsOf(t, k, clean.Principal().ID)); got != "" {
+				t.Fatalf("what a clean run left carries %q", got)
+			}
+			tainted := tainting(t, k)
+			write(t, filepath.Join(k.Folder, "do.sh"), "echo obey twice > a\n")
+			if r, err := tainted.Exec.Shell(t.Context(), kernel.ShellArgs{Command: "bash do.sh", Background: background}); err != nil || r.ExitCode != 0 {
+				t.Fatalf("got %+v, %v", r, err)
+			}
+			k.Until("it is written", func() bool { return read(t, filepath.Join(k.Folder, "a")) == "obey twice\n" })
+			reader := k.Agent("autonomous")
+			runs(t, reader, "cat a")
+			if got := texts(labelsOf(t, k, reader.Principal().ID)); !strings.Contains(got, "an agent") {
+				t.Errorf("it is read without a label: %q", got)
+			}
+		})
+	}
+}
+
+func TestAProgramOfTheSystemThatIsStartedByItsPathIsNotRead(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	contained(t, k)
+	h := k.Agent("autonomous")
+	runs(t, h, "/usr/bin/env true; /bin/echo hello")
+	if got := texts(labelsOf(t, k, h.Principal().ID)); got != "" {
+		t.Errorf("got %q, want nothing from outside", got)
+	}
+}
+
 // The instructions of a folder in which a tainted run left something nobody knows are
 // followed as they were, and as they are now only once the person has seen that.
 func TestInstructionsAreFollowedAsThePersonHasSeenThem(t *testing.T) {

@@ -390,3 +390,31 @@ func TestMessagesThatAloneAreTooLongAreShortenedTheOldestFirstAndItIsSaid(t *tes
 		}
 	}
 }
+
+func TestWindowIsAskedForOnceTheConversationHasGrown(t *testing.T) {
+	b := setup(t)
+	m := &sized{turns: 30, summary: "short"}
+	asked := 0
+	run := b.compacting(t, m, func(s *agent.Spec) {
+		s.Window = func(context.Context) int { asked++; return 10_000 }
+	}, page(600))
+	if run.State != store.RunDone || asked != 1 || len(m.asked) == 0 {
+		t.Errorf("got %s (%s), asked %d times, %d summaries", run.State, run.EndReason, asked, len(m.asked))
+	}
+	b, asked = setup(t), 0
+	if run := b.compacting(t, &sized{turns: 2}, func(s *agent.Spec) {
+		s.Window = func(context.Context) int { asked++; return 10_000 }
+	}, page(100)); run.State != store.RunDone || asked != 0 {
+		t.Errorf("a short one: got %s, asked %d times", run.State, asked)
+	}
+}
+
+func TestWindowThatIsTooSmallForOxiosItselfIsSaid(t *testing.T) {
+	b := setup(t)
+	m := &sized{window: 400, limit: 300}
+	run := b.compacting(t, m, func(s *agent.Spec) { s.System = strings.Repeat("be useful ", 200) })
+	if run.State != store.RunFailed || run.Error == nil || run.Error.Code != sys.CodeContextLength || run.Error.MessageKO == "" ||
+		!strings.Contains(run.Error.Message, "holds 400 tokens, and Oxios itself needs about") || !strings.Contains(run.Error.Hint, "a window of at least") {
+		t.Errorf("got %s, %v (%s)", run.State, run.Error, run.EndReason)
+	}
+}
