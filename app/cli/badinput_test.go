@@ -66,6 +66,20 @@ func TestProviderTroubleSaysWhatIsKeptAndHowToGoOn(t *testing.T) {
 	})
 }
 
+func TestAModelOfTheEnvironmentThatCannotBeUsedIsToldWithWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	d := setup(t, kerneltest.With(func(o *kernel.Options) {
+		o.Env = func(name string) string {
+			return map[string]string{"OXIOS_BASE_URL": "https://models.example/v1", "OXIOS_API_KEY": "two\nlines-0123456789", "OXIOS_MODEL": kerneltest.Model}[name]
+		}
+	}))
+	r := d.must(exitFailed, "run", "Hello")
+	contains(t, "stderr", r.err, "The model that the environment names cannot be used: ", "Nothing was sent.", "Correct OXIOS_BASE_URL, OXIOS_API_KEY and OXIOS_MODEL")
+	if strings.Contains(r.err, "lines-0123456789") {
+		t.Error("the key is shown")
+	}
+}
+
 // failsAndKeeps runs a message that must fail: with all the sentences, what was
 // said in the conversation, and the way to go on.
 func (d *desk) failsAndKeeps(args, says []string) {

@@ -99,6 +99,37 @@ describe('the notes', () => {
 		assert.deepEqual(errors, []);
 	});
 
+	it('show where a link leads, and ask, before it leaves', async () => {
+		const url = 'https://tickets.example/?q=all-that-is-in-the-vault';
+		const asked = [];
+		await page.context().route('https://tickets.example/**', (route) => {
+			asked.push(route.request().url());
+			return route.fulfill({ body: 'tickets' });
+		});
+		await item('Broken head').click();
+		await text().click();
+		await page.keyboard.press('Control+End');
+		await page.keyboard.type(`See [Tickets](${url}) there`);
+		await page.keyboard.press('Enter');
+		const dialog = page.getByRole('dialog', { name: 'Open this link?' });
+		for (const answer of ['Escape', 'Open']) {
+			await page.locator('.kn-link', { hasText: 'Tickets' }).click({ modifiers: ['Control'] });
+			await dialog.getByText(url, { exact: true }).waitFor();
+			assert.deepEqual(asked, [], 'it left without a question');
+			if (answer === 'Escape') await page.keyboard.press('Escape');
+			else {
+				const [window] = await Promise.all([
+					page.context().waitForEvent('page'),
+					dialog.getByRole('button', { name: answer, exact: true }).click(),
+				]);
+				await window.waitForURL(url);
+			}
+			await dialog.waitFor({ state: 'detached' });
+		}
+		assert.deepEqual(asked, [url]);
+		assert.deepEqual(errors, []);
+	});
+
 	it('are written in at once, however they were opened', async () => {
 		const typed = async (words) => {
 			await page.locator('.cm-content:focus').waitFor();
