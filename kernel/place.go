@@ -199,6 +199,9 @@ func (c *caller) fileAction(call string, p place, use fileUse, subject any) acti
 	switch {
 	case p.escape != nil:
 		a.tier, a.refusal, a.hint = security.TierRefuse, sys.Say("a link in this path leads out of the folder"), p.escape.Hint
+	case use.write && strings.EqualFold(filepath.Base(p.abs), ".git"): // a trusted folder lets git follow it
+		a.tier, a.refusal = security.TierRefuse, sys.Say("a file .git leads git to another repository")
+		a.hint = "Go on without it. If the person wants it, they can do it themselves."
 	case a.tier >= security.TierRefuse:
 		a.refusal = sys.Words{EN: p.verdict.Reason + " (" + shortenHome(p.abs) + ")", KO: p.verdict.ReasonKO + " (" + shortenHome(p.abs) + ")"}
 		a.hint = "Go on without it. If the person wants it, they can do it themselves."

@@ -8,6 +8,7 @@ import (
 
 	"oxios/kernel"
 	"oxios/kernel/kerneltest"
+	"oxios/kernel/sys"
 )
 
 const newRepository = `git init -q repo && cd repo && git config user.name n && git config user.email e && mkdir -p sub && echo a > sub/f && echo b > above && echo HINT=hunter2 > .env && git add sub above && git commit -qm one`
@@ -150,5 +151,20 @@ func TestAChangeOfARepositoryOutsideTheFolderCanBeGrantedAsAKind(t *testing.T) {
 		}
 		approveOnce(t, k, ap, "once")
 		<-done
+	}
+}
+
+func TestToolsDoNotWriteAFileThatLeadsGitElsewhere(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	h := k.Agent("autonomous")
+	for _, path := range []string{".git", "sub/.git", "sub/.GIT"} {
+		_, err := h.Exec.Write(t.Context(), kernel.WriteArgs{Path: path, Content: "gitdir: /elsewhere\n"})
+		if sys.CodeOf(err) != sys.CodeForbidden || !strings.Contains(err.Error(), "leads git to another repository") || exists(k.Folder, path) {
+			t.Errorf("%s: got %v", path, err)
+		}
+	}
+	if _, err := h.Exec.Write(t.Context(), kernel.WriteArgs{Path: ".gitignore", Content: "build/\n"}); err != nil {
+		t.Error(err)
 	}
 }

@@ -141,7 +141,7 @@ var (
 		".cshrc": true, ".tcshrc": true, ".login": true, ".logout": true, ".xinitrc": true, ".xprofile": true, ".xsession": true,
 		".xsessionrc": true, ".pam_environment": true, ".inputrc": true, ".gitconfig": true, ".gitmodules": true, ".ripgreprc": true,
 		".mcp.json": true, ".netrc": true, "_netrc": true, ".envrc": true, ".git-credentials": true, ".pgpass": true, ".forward": true,
-		".rhosts": true, ".shosts": true, "authorized_keys": true, "authorized_keys2": true, "crontab": true, ".git": true, // as a file it leads git elsewhere
+		".rhosts": true, ".shosts": true, "authorized_keys": true, "authorized_keys2": true, "crontab": true,
 	}
 	runsLaterNeverIn = []string{
 		".git/hooks", ".git/config", ".git/config.worktree", ".git/info/attributes", ".vscode", ".idea", ".claude", ".cursor", ".ssh",

@@ -125,6 +125,7 @@ func koreanSecurity() [][2]string {
 		{"delete", "지우기"},
 		{"list", "목록 보기"},
 		{"a link in this path leads out of the folder", "이 경로의 링크가 폴더 밖으로 나갑니다"},
+		{"a file .git leads git to another repository", ".git 파일은 git을 다른 저장소로 이끕니다"},
 		{"The system does not allow to %s %q.", "시스템이 %[2]q에 대한 작업(%[1]s)을 허용하지 않습니다."},
 		{"The disk is full: %q was not written.", "디스크가 가득 찼습니다. %q을(를) 쓰지 않았습니다."},
 		{"%q is a link that leads in a circle.", "%q은(는) 돌고 도는 링크입니다."},
