@@ -8,7 +8,6 @@ import (
 
 	"oxios/kernel"
 	"oxios/kernel/kerneltest"
-	"oxios/kernel/sys"
 )
 
 const newRepository = `git init -q repo && cd repo && git config user.name n && git config user.email e && mkdir -p sub && echo a > sub/f && echo b > above && echo HINT=hunter2 > .env && git add sub above && git commit -qm one`
@@ -160,7 +159,7 @@ func TestToolsDoNotWriteAFileThatLeadsGitElsewhere(t *testing.T) {
 	h := k.Agent("autonomous")
 	for _, path := range []string{".git", "sub/.git", "sub/.GIT"} {
 		_, err := h.Exec.Write(t.Context(), kernel.WriteArgs{Path: path, Content: "gitdir: /elsewhere\n"})
-		if sys.CodeOf(err) != sys.CodeForbidden || !strings.Contains(err.Error(), "leads git to another repository") || exists(k.Folder, path) {
+		if err == nil || !strings.Contains(err.Error(), "leads git to another repository") || exists(k.Folder, path) {
 			t.Errorf("%s: got %v", path, err)
 		}
 	}
