@@ -9,3 +9,15 @@ export function turns(): () => () => boolean {
 		return () => mine === last;
 	};
 }
+
+/** once has a reading go on once at a time: whoever asks meanwhile shares the one reading that follows. */
+export function once(read: () => Promise<void>): () => Promise<void> {
+	let now: Promise<void> | undefined;
+	let next: Promise<void> | undefined;
+	const ask = (): Promise<void> => {
+		if (now) return (next ??= now.then(ask));
+		next = undefined;
+		return (now = read().finally(() => (now = undefined)));
+	};
+	return ask;
+}

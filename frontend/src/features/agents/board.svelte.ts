@@ -5,6 +5,7 @@ import { i18n } from '../../ui/i18n/index.svelte';
 import { ended } from '../../kernel/runs';
 import { belowOf, counted, KEPT, rootOf, rowsOf, sifted, type Filter, type Row } from './rows';
 import { stateOf } from './words';
+import { once } from '../../kernel/turns';
 
 /** How many runs come at once: the most that the kernel gives. */
 const PAGE = 500;
@@ -104,8 +105,6 @@ export class Board {
 
 	#live: Live;
 	#fresh: ReturnType<typeof setTimeout> | undefined;
-	#loading: Promise<void> | undefined;
-	#next: Promise<void> | undefined;
 	/** open are the steps that are told as open, by run. */
 	#open = new Map<string, Map<string, StepView>>();
 
@@ -126,13 +125,8 @@ export class Board {
 		};
 	}
 
-	/** load reads the table: once at a time, and whoever asks meanwhile shares the one reading that follows. */
-	load(): Promise<void> {
-		if (this.#loading) return (this.#next ??= this.#loading.then(() => this.load()));
-		this.#next = undefined;
-		this.#loading = this.#whole().finally(() => (this.#loading = undefined));
-		return this.#loading;
-	}
+	/** load reads the table, once at a time. */
+	readonly load = once(() => this.#whole());
 
 	async #whole(): Promise<void> {
 		const { agents } = this.#live.kernel;

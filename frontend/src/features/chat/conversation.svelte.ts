@@ -15,6 +15,7 @@ import type {
 	UndoState,
 } from '../../kernel/api.gen';
 import { failureOf, type Event, type Failure } from '../../kernel/transport';
+import { once } from '../../kernel/turns';
 import { i18n } from '../../ui/i18n/index.svelte';
 
 /** Talk is what a run says at this moment, before its step is closed. */
@@ -114,9 +115,6 @@ export class Conversation {
 	#shown = 0;
 	#late: Event[] | undefined = [];
 	#reading = 0;
-	/** loading is the reading that goes on, and next the one that follows it. */
-	#loading: Promise<void> | undefined;
-	#next: Promise<void> | undefined;
 	#missed: ReturnType<typeof setTimeout> | undefined;
 	/** behind is what came while an earlier page was read, and paging that reading. */
 	#behind: Event[] | undefined;
@@ -127,13 +125,8 @@ export class Conversation {
 		this.id = id;
 	}
 
-	/** load reads the session: once at a time, and whoever asks meanwhile shares the one reading that follows. */
-	load(): Promise<void> {
-		if (this.#loading) return (this.#next ??= this.#loading.then(() => this.load()));
-		this.#next = undefined;
-		this.#loading = this.#whole().finally(() => (this.#loading = undefined));
-		return this.#loading;
-	}
+	/** load reads the end of the session, once at a time. */
+	readonly load = once(() => this.#whole());
 
 	async #whole(): Promise<void> {
 		try {
