@@ -146,7 +146,7 @@ type command struct {
 	told  Labels              // of what its output names
 	began time.Time           // when it was let through
 	meta  map[string]any      // of its audit records
-	proxy *security.NetProxy  // its way to the network, nil below isolation 3
+	proxy *security.NetProxy  // its way to the network; nil where the guard sees nothing of it
 	layer string              // over its cache, of a background command
 }
 
@@ -192,7 +192,7 @@ func (c *command) judge(v security.Verdict) {
 	if v.Effect == security.EffectRead || v.Effect == security.EffectWrite {
 		v.Effect = security.EffectExecute // only containment holds a command inside the folder
 	}
-	c.verdict = v.At(c.level(), homeFolder())
+	c.verdict = v.At(c.caller.k.isolation(), homeFolder())
 	if len(v.Programs) > 0 {
 		c.executable = findProgram(v.Programs[0], append(v.Paths, c.argv[0]), c.dir, c.env)
 	}
@@ -344,7 +344,7 @@ func (c *command) spec(ctx context.Context) sandbox.Spec {
 	if !c.background { // what it prints shows that its run gets on
 		s.OnOutput = func(string, []byte) { sys.Beat(ctx) }
 	}
-	s.Level = c.level()
+	s.Level = c.caller.k.isolation()
 	switch {
 	case c.timeoutS > 0:
 		s.Timeout = time.Duration(c.timeoutS) * time.Second
@@ -353,8 +353,8 @@ func (c *command) spec(ctx context.Context) sandbox.Spec {
 	}
 	s.Cache = c.cache(ctx)
 	s.Readable = c.programFolders()
-	switch full := s.Level >= sys.IsolationFull; {
-	case full:
+	switch {
+	case s.Level >= sys.IsolationFull:
 		c.proxy = k.netProxy(s.Network)
 		s.Hole = c.proxy.Serve
 		if s.Network {
@@ -370,11 +370,6 @@ func (c *command) spec(ctx context.Context) sandbox.Spec {
 		c.grantOutside(&s, false)
 	}
 	return c.caller.bound(s)
-}
-
-// level is how the command is contained.
-func (c *command) level() sys.Isolation {
-	return c.caller.k.sandbox.Probe(c.caller.k.background).Level
 }
 
 // guarded reports whether what the command reaches of the network passes the guard.

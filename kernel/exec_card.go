@@ -67,7 +67,7 @@ func (c *command) card(r *security.Request) {
 		r.Argv = c.argv
 	}
 	r.Programs, r.Executable, r.Claim = v.Programs, c.executable, sys.Shorten(c.claim, 1000)
-	r.Contained = c.level()
+	r.Contained = c.caller.k.isolation()
 	r.Network, r.Outside, r.Hidden = v.Network, v.Outside, v.Hidden()
 	if r.Guarded = c.guarded(); v.Network && r.Guarded {
 		r.Own, r.Ports = c.ownAddresses(), c.ports()

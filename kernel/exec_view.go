@@ -95,7 +95,7 @@ const mostSecrets = 8
 // finds all of them. One that only looks finds the others at level 3 alone not.
 func (c *command) readsSecrets(ctx context.Context) (out Labels, err error) {
 	files := slices.Clone(c.verdict.Secrets)
-	if c.verdict.Project || c.verdict.Recurses && (!c.verdict.ReadOnly || c.level() < sys.IsolationFull) {
+	if c.verdict.Project || c.verdict.Recurses && (!c.verdict.ReadOnly || c.caller.k.isolation() < sys.IsolationFull) {
 		seen, err := c.caller.k.sandbox.Survey(ctx, c.caller.scope.folder)
 		if err != nil {
 			return nil, err

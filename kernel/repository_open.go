@@ -74,8 +74,9 @@ func (c *command) changesRepository() bool { return c.verdict.Repository != "" }
 
 // openRepositories lets git find the repositories outside the folder. They can only be
 // read, unless the line changes one, which is let through only where the person
-// allowed it: then the sandbox still holds their hooks and settings. Files beside the folder that belong to the
-// same work tree can be read where the sandbox can take those with secrets out.
+// allowed it: then the sandbox still holds their hooks and settings. Files beside the
+// folder that belong to the same work tree can be read where the sandbox can take
+// those with secrets out.
 func (c *command) openRepositories(ctx context.Context, s *sandbox.Spec) error {
 	folder := realPath(c.caller.scope.folder)
 	for _, place := range c.repos {

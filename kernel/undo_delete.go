@@ -32,7 +32,7 @@ func (d *deletion) covered() bool { return d.lost == 0 && !d.more }
 // good, and the folders that it deletes. Where it does not, a person decides in each
 // mode. What works on a copy can be put back whole, .git too.
 func (c *command) weighDeletion() {
-	if c.verdict.Final && c.onCopy(c.caller.k.background, c.level()) {
+	if c.verdict.Final && c.onCopy(c.caller.k.background, c.caller.k.isolation()) {
 		c.verdict.Final = false
 	}
 	if len(c.verdict.Removes) == 0 || c.verdict.Tier >= security.TierRefuse || c.err != nil || c.caller.who.Kind != sys.KindAgent {
@@ -52,7 +52,7 @@ func (c *command) deletes(ctx context.Context) *deletion {
 	d := &deletion{}
 	folder := realPath(c.caller.scope.folder)
 	kept := map[string]bool{}
-	copied := c.onCopy(ctx, c.level())
+	copied := c.onCopy(ctx, c.caller.k.isolation())
 	if !copied && c.caller.scope.runID != "" && !k.undos.tooLarge(folder) {
 		k.undos.objects.Clearing.RLock()
 		x, err := k.undos.look(ctx, folder)
