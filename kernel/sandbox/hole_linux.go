@@ -23,7 +23,7 @@ type hole struct {
 	ctx  context.Context // ends when the hole is closed
 	end  context.CancelFunc
 	busy sync.WaitGroup
-	in   *served // nil before it is opened
+	in   *served // what it carries the other way, nil for nothing
 }
 
 // makeHole makes the socket in the folder tmp.
@@ -59,10 +59,8 @@ func newHole(l net.Listener) *hole {
 	return h
 }
 
-// open has serve answer each connection from now on, but for those that in, if it
-// is not nil, waits for.
-func (h *hole) open(serve func(context.Context, net.Conn), in *served) {
-	h.in = in
+// open has serve answer each connection from now on.
+func (h *hole) open(serve func(context.Context, net.Conn)) {
 	h.busy.Go(func() {
 		free := make(chan struct{}, holeConns)
 		for {
@@ -75,15 +73,7 @@ func (h *hole) open(serve func(context.Context, net.Conn), in *served) {
 				defer func() { <-free }()
 				defer context.AfterFunc(h.ctx, func() { c.Close() })()
 				defer c.Close()
-				is, whole, err := offers(c)
-				switch {
-				case err != nil:
-				case is && in == nil:
-				case is:
-					in.take(h.ctx, whole)
-				default:
-					serve(h.ctx, whole)
-				}
+				serve(h.ctx, c)
 			})
 		}
 	})

@@ -117,7 +117,7 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 	}
 	if door != nil {
 		h.hole = door
-		door.open(spec.Hole, nil)
+		door.open(spec.Hole)
 	}
 	if err = h.behind(ctx, v, j.tmp, layers); err == nil {
 		if v != nil && h.tmp != j.tmp { // the walls stood already, with their own
@@ -128,7 +128,8 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 			h.repos = v.repos
 		}
 		if p.Hole {
-			h.hole.open(spec.Hole, serve(h.hole.ctx, p.Serve, r.cfg.Log))
+			h.hole.in = serve(h.hole.ctx, p.Serve, r.cfg.Log)
+			h.hole.open(h.hole.in.or(spec.Hole))
 		}
 		held, why := h.group.limit(spec.MaxMemory, spec.MaxProcs)
 		switch {

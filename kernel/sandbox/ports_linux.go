@@ -80,6 +80,20 @@ func (s *served) answer(ctx context.Context, l net.Listener, offers <-chan offer
 	}
 }
 
+// or answers the connections of a hole: takes those that are offered, and leaves the
+// others to answer.
+func (s *served) or(answer func(context.Context, net.Conn)) func(context.Context, net.Conn) {
+	return func(ctx context.Context, c net.Conn) {
+		switch is, whole, err := offers(c); {
+		case err != nil:
+		case is:
+			s.take(ctx, whole)
+		default:
+			answer(ctx, whole)
+		}
+	}
+}
+
 // take holds an offered connection until somebody has used it, or ctx ends.
 func (s *served) take(ctx context.Context, c net.Conn) {
 	var port [2]byte
