@@ -115,7 +115,7 @@ func (s settings) file(n int) (name, text string, values []string) {
 		line(s.pick("db", "mail", "api", "stripe", "admin", "cache")+fmt.Sprint(i)+s.pick("_password", "_token", "_secret", "_api_key", "_passwd"), value, true)
 		line(s.pick("host", "port", "region", "level")+fmt.Sprint(i), s.pick("localhost", "8080", "eu-west-1", "info"), false)
 	}
-	line("mode", "demo", false)
+	line("mode", "Demo", false) // with a capital: the tag of a mark has small letters alone
 	for i := range s.IntN(3) {
 		line("late"+fmt.Sprint(i)+"_password", s.value(form == 2), true)
 	}
@@ -149,25 +149,25 @@ func TestAThousandSettingsKeepTheirSecrets(t *testing.T) {
 		if len(marksIn(shown)) != len(values) {
 			t.Fatalf("%s: got %d marks for %d values: %q\n%s", name, len(marksIn(shown)), len(values), shown, text)
 		}
-		at := strings.Index(shown, "demo") + len("demo")
-		if _, err := h.Exec.Edit(t.Context(), kernel.EditArgs{Path: name, Old: shown[:at], New: strings.TrimSuffix(shown[:at], "demo") + "real"}); err != nil {
+		at := strings.Index(shown, "Demo") + len("Demo")
+		if _, err := h.Exec.Edit(t.Context(), kernel.EditArgs{Path: name, Old: shown[:at], New: strings.TrimSuffix(shown[:at], "Demo") + "Real"}); err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, text)
 		}
-		if got, want := read(t, path), strings.Replace(text, "demo", "real", 1); got != want {
+		if got, want := read(t, path), strings.Replace(text, "Demo", "Real", 1); got != want {
 			t.Fatalf("%s: got %q after the edit, want %q", name, got, want)
 		}
 		again := readWhole(t, h, name)
-		if want := strings.Replace(shown, "demo", "real", 1); again != want {
+		if want := strings.Replace(shown, "Demo", "Real", 1); again != want {
 			t.Fatalf("%s: got %q, want %q", name, again, want)
 		}
-		again = strings.Replace(again, "real", "best", 1)
+		again = strings.Replace(again, "Real", "Best", 1)
 		if strings.Contains(text, "\r\n") {
 			again = strings.ReplaceAll(again, "\n", "\r\n")
 		}
 		if _, err := h.Exec.Write(t.Context(), kernel.WriteArgs{Path: name, Content: again}); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if got, want := read(t, path), strings.Replace(text, "demo", "best", 1); got != want {
+		if got, want := read(t, path), strings.Replace(text, "Demo", "Best", 1); got != want {
 			t.Fatalf("%s: got %q after the write, want %q", name, got, want)
 		}
 	}
