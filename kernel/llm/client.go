@@ -56,12 +56,6 @@ func WithLogger(log *slog.Logger) Option { return func(c *Client) { c.log = log 
 // default is the embedded catalogue.
 func WithCatalogue(cat *Catalogue) Option { return func(c *Client) { c.catalog = cat } }
 
-// WithRetry sets how often a request is sent at most (3), and the wait before
-// the second time (500 ms), which then doubles.
-func WithRetry(tries int, first time.Duration) Option {
-	return func(c *Client) { c.tries, c.wait = uint(max(tries, 1)), first }
-}
-
 // New makes a client. It opens no connection.
 func New(ep Endpoint, opts ...Option) (*Client, error) {
 	ep = ep.withDefaults()

@@ -155,7 +155,7 @@ func TestRetryHappensBeforeTheFirstDeltaOnly(t *testing.T) {
 				writeStream(w, good)
 			})
 			var retries []string
-			resp, err := client(t, at(p), WithRetry(3, time.Millisecond)).Complete(t.Context(), ask("m"), func(d Delta) {
+			resp, err := client(t, at(p), retrying(3, time.Millisecond)).Complete(t.Context(), ask("m"), func(d Delta) {
 				if d.Retry.EN != "" {
 					retries = append(retries, d.Retry.EN)
 				}
@@ -176,7 +176,7 @@ func TestRetryHappensBeforeTheFirstDeltaOnly(t *testing.T) {
 func TestThreeTriesAndNoMore(t *testing.T) {
 	t.Parallel()
 	p := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
-	_, _, err := complete(t, client(t, at(p), WithRetry(3, time.Millisecond)), ask("m"))
+	_, _, err := complete(t, client(t, at(p), retrying(3, time.Millisecond)), ask("m"))
 	if sys.CodeOf(err) != sys.CodeProvider || p.count() != 3 {
 		t.Errorf("got %v after %d requests, want 3", err, p.count())
 	}
@@ -197,7 +197,7 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 		}
 		writeStream(w, events(chunkHello, chunkStop, done))
 	})
-	if _, _, err := complete(t, client(t, at(p), WithRetry(2, time.Millisecond)), ask("m")); err != nil {
+	if _, _, err := complete(t, client(t, at(p), retrying(2, time.Millisecond)), ask("m")); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -315,7 +315,7 @@ func TestStopDuringARetryWaitEndsAtOnce(t *testing.T) {
 		w.WriteHeader(503)
 	})
 	start := time.Now()
-	_, err := client(t, at(p), WithRetry(3, time.Minute)).Complete(ctx, ask("m"), nil)
+	_, err := client(t, at(p), retrying(3, time.Minute)).Complete(ctx, ask("m"), nil)
 	if sys.CodeOf(err) != sys.CodeCanceled || time.Since(start) > 5*time.Second {
 		t.Errorf("got %v after %s", err, time.Since(start))
 	}

@@ -261,7 +261,7 @@ func TestServersThatNameTheirWaitAreWaitedFor(t *testing.T) {
 			}
 			writeStream(w, events(chunkHello, chunkStop, done))
 		})
-		resp, _, err := complete(t, client(t, at(p), WithRetry(3, time.Millisecond)), ask("m"))
+		resp, _, err := complete(t, client(t, at(p), retrying(3, time.Millisecond)), ask("m"))
 		if err != nil || resp.Message.Content != "Hello" {
 			t.Errorf("%s: got %v after %d requests", name, err, n.Load())
 		}
@@ -274,7 +274,7 @@ func TestAServerThatAlwaysNamesAWaitIsGivenUp(t *testing.T) {
 		w.WriteHeader(http.StatusTooManyRequests)
 		_, _ = io.WriteString(w, `{"error":{"message":"try again in 1ms"}}`)
 	})
-	_, _, err := complete(t, client(t, at(p), WithRetry(3, time.Millisecond)), ask("m"))
+	_, _, err := complete(t, client(t, at(p), retrying(3, time.Millisecond)), ask("m"))
 	if sys.CodeOf(err) != sys.CodeRateLimit || p.count() > maxTold+3 {
 		t.Errorf("got %v after %d requests", err, p.count())
 	}

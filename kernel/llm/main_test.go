@@ -68,10 +68,16 @@ func writeStream(w http.ResponseWriter, text string) {
 	_, _ = io.WriteString(w, text)
 }
 
+// retrying sets how often a request is sent at most, and the wait before the second
+// time, which then doubles.
+func retrying(tries uint, first time.Duration) Option {
+	return func(c *Client) { c.tries, c.wait = tries, first }
+}
+
 // client asks once and waits little, unless told otherwise.
 func client(t testing.TB, ep Endpoint, opts ...Option) *Client {
 	t.Helper()
-	c, err := New(ep, append([]Option{WithRetry(1, time.Millisecond)}, opts...)...)
+	c, err := New(ep, append([]Option{retrying(1, time.Millisecond)}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

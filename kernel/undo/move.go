@@ -367,16 +367,6 @@ func (m Mover) dropFolder(v Move) error {
 	return m.cleared(v)
 }
 
-// Recover ends a move that a crash may have cut off: it is made, or what somebody
-// else has put there stays and [ErrForeign] tells so.
-func (m Mover) Recover(v Move) error {
-	made, err := m.Settle(v)
-	if err != nil || made {
-		return err
-	}
-	return m.Apply(v)
-}
-
 // Settle puts in order what a crash left of a move, and reports whether it is made.
 func (m Mover) Settle(v Move) (made bool, err error) {
 	if err := v.Root.FS().Remove(v.Temp + ".part"); err != nil && !errors.Is(err, fs.ErrNotExist) {
