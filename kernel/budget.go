@@ -29,10 +29,12 @@ const (
 
 // BudgetView is what may be used, and what was.
 type BudgetView struct {
-	Day   BudgetLine   `json:"day"`
-	From  time.Time    `json:"from"`  // when the day began, or the window that window_secs makes of it
-	Until time.Time    `json:"until"` // when the next one begins
-	Runs  []BudgetLine `json:"runs"`  // those that have not ended
+	Day   BudgetLine `json:"day"`
+	From  time.Time  `json:"from"`  // when the day began, or the window that window_secs makes of it
+	Until time.Time  `json:"until"` // when the next one begins
+	// WindowSecs is how long the window is; 0 for a day.
+	WindowSecs int          `json:"window_secs,omitempty"`
+	Runs       []BudgetLine `json:"runs"` // those that have not ended
 }
 
 // BudgetLine is one scope of a budget.
@@ -62,6 +64,7 @@ func (a *InfraAPI) Budget(ctx context.Context) (BudgetView, error) {
 		cfg := a.k.config.get()
 		v := BudgetView{Day: BudgetLine{Scope: ScopeDay, Limits: cfg.dayLimits()}, Runs: []BudgetLine{}}
 		v.From, v.Until = a.k.budgets.Window()
+		v.WindowSecs = cfg.WindowSecs
 		spent, err := a.k.store.DayCost(ctx, v.From)
 		if err != nil {
 			return v, err
@@ -320,12 +323,12 @@ func (b books) TreeCost(ctx context.Context, run string) (store.Cost, error) {
 }
 
 // errShort makes of a limit that is reached what a person reads.
-func errShort(s *limit.Short, model string) *sys.Error {
+func (k *Kernel) errShort(s *limit.Short, model string) *sys.Error {
 	if s.Unpriced {
-		return sys.Errorf(sys.CodeBudget, "The price of %s is not known, so the limit of %s cannot be kept. Nothing was sent.", model, limitWords(s.Scope, s.Kind, s.Limit)).
+		return sys.Errorf(sys.CodeBudget, "The price of %s is not known, so the limit of %s cannot be kept. Nothing was sent.", model, k.limitWords(s.Scope, s.Kind, s.Limit)).
 			WithHint("Lift the limit of money and set one of tokens, or name the price in models.toml.")
 	}
-	most := limitWords(s.Scope, s.Kind, s.Limit)
+	most := k.limitWords(s.Scope, s.Kind, s.Limit)
 	var e *sys.Error
 	switch {
 	case s.Limit <= 0:
@@ -337,7 +340,7 @@ func errShort(s *limit.Short, model string) *sys.Error {
 			most, amountWords(s.Kind, s.Used), amountWords(s.Kind, s.Needs))
 	}
 	if s.Scope == limit.ScopeDay {
-		return e.WithHint("Raise it in Settings, Limits and cost, or with `oxios budget set day`; a new day begins at midnight.")
+		return e.WithHint("Raise it in Settings, Limits and cost, or with `oxios budget set day`. %s", k.nextWindow())
 	}
 	return e.WithHint("Raise it with `oxios budget set` and the run, or give the next one more with --max-cost.")
 }
@@ -347,12 +350,37 @@ func errCutByLimit() error {
 		WithHint("Raise the limit in Settings, Limits and cost, then continue.")
 }
 
-// limitWords says a limit: $5.00 a day.
-func limitWords(scope, kind string, most float64) sys.Words {
-	if scope == limit.ScopeDay {
-		return sys.Say("%s a day", amountWords(kind, most))
+// limitWords says a limit: $5.00 a day, or $5.00 in 6 hours.
+func (k *Kernel) limitWords(scope, kind string, most float64) sys.Words {
+	amount := amountWords(kind, most)
+	if scope != limit.ScopeDay {
+		return sys.Say("%s a run", amount)
 	}
-	return sys.Say("%s a run", amountWords(kind, most))
+	if w := k.window(); w > 0 {
+		return sys.Say("%s in %s", amount, windowWords(w))
+	}
+	return sys.Say("%s a day", amount)
+}
+
+// windowWords says how long a window is, which is a multiple of [windowStep].
+func windowWords(w time.Duration) sys.Words {
+	switch minutes := int(w / time.Minute); {
+	case minutes == 60:
+		return sys.Say("1 hour")
+	case minutes%60 == 0:
+		return sys.Say("%d hours", minutes/60)
+	default:
+		return sys.Say("%d minutes", minutes)
+	}
+}
+
+// nextWindow says when the limits of the day begin anew.
+func (k *Kernel) nextWindow() sys.Words {
+	if k.window() == 0 {
+		return sys.Say("A new day begins at midnight.")
+	}
+	_, until := k.budgets.Window()
+	return sys.Say("The limit begins anew at %s.", until.Local().Format("2006-01-02 15:04"))
 }
 
 func amountWords(kind string, v float64) sys.Words {

@@ -383,4 +383,23 @@ func TestLimitsOfTheDayHoldForTheWindowThatThePersonChose(t *testing.T) {
 	if err != nil || v.Until.Sub(v.From) != 30*time.Minute || time.Now().Before(v.From) || !time.Now().Before(v.Until) {
 		t.Errorf("got %s to %s, %v, want the half hour of now", v.From, v.Until, err)
 	}
+	if s, err := p.Infra.Status(t.Context()); err != nil || s.Window == nil || s.Window.Secs != 1800 {
+		t.Errorf("got %+v, %v, want the window in the status", s.Window, err)
+	}
+}
+
+func TestAReachedLimitNamesItsWindow(t *testing.T) {
+	t.Parallel()
+	for secs, want := range map[string]string{"900": "15 minutes", "3600": "1 hour", "21600": "6 hours", "172800": "48 hours"} {
+		k := paid(t, countedScript, "tariff-1", "day_usd = \"0\"\nwindow_secs = "+secs)
+		r := k.Ask("Count", func(m *kernel.Submit) { m.Via = "terminal" })
+		if r.Error == nil || r.Error.Message != "The limit of $0.00 in "+want+" allows nothing. Nothing was sent." || strings.Contains(r.Error.Hint, "midnight") {
+			t.Errorf("got %+v, want a limit in %s", r.Error, want)
+		}
+		waitsForLimit(t, k, k.Say("Count again").RunID)
+		s, err := k.Person().Infra.Status(t.Context())
+		if err != nil || len(s.Held) != 1 || !strings.Contains(s.Held[0].Hint, "begins anew at") {
+			t.Errorf("got %+v, %v, want to hear when the window ends", s.Held, err)
+		}
+	}
 }

@@ -98,7 +98,7 @@ func (m *guardedModel) reserve(ctx context.Context, req llm.Request) (*limit.Hol
 		if !ok {
 			return hold, err
 		}
-		why := errShort(short, m.chosen.model)
+		why := k.errShort(short, m.chosen.model)
 		if !m.parks || short.Unpriced {
 			return nil, why
 		}

@@ -324,7 +324,7 @@ func (k *Kernel) embed(ctx context.Context, ref string, texts []string) ([][]flo
 	}
 	hold, err := k.budgets.Reserve(ctx, claim)
 	if short, ok := isShort(err); ok {
-		return nil, errShort(short, name)
+		return nil, k.errShort(short, name)
 	}
 	if err != nil {
 		return nil, err

@@ -72,7 +72,7 @@ func (k *Kernel) heldByLimits() []Held {
 		}
 		if h.Reached == nil || r.Needs > h.Reached.Needs {
 			h.Reached, h.Message, h.MessageKO = &r, r.Message, r.MessageKO
-			hint := raiseHint(r)
+			hint := k.raiseHint(r)
 			h.Hint, h.HintKO = hint.EN, hint.KO
 		}
 	}
@@ -109,7 +109,7 @@ func (k *Kernel) addHeld(h *Held, run string) {
 
 // raiseHint says what lets a run go on that waits for a limit: the command in
 // full, with room for a while.
-func raiseHint(r Reached) sys.Words {
+func (k *Kernel) raiseHint(r Reached) sys.Words {
 	who, most := "day", max(2*r.Limit, r.Used+2*r.Needs)
 	if r.Scope == ScopeRun {
 		who = r.Of[max(0, len(r.Of)-12):]
@@ -120,7 +120,7 @@ func raiseHint(r Reached) sys.Words {
 	}
 	command := "`oxios budget set " + who + " --" + r.Kind + " " + amount + "`"
 	if r.Scope == ScopeDay {
-		return sys.Say("Raise it in the window, or with %s. A new day begins at midnight.", command)
+		return sys.Say("Raise it in the window, or with %s. %s", command, k.nextWindow())
 	}
 	return sys.Say("Raise it in the window, or with %s.", command)
 }

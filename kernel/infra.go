@@ -27,7 +27,8 @@ type Status struct {
 	Audit        sys.Words     `json:"audit"`    // the same in a few words; empty before the first verification
 	AuditEntries int64         `json:"audit_entries"`
 	Today        Cost          `json:"today"`             // since midnight, local time
-	Limits       Limits        `json:"limits"`            // of the day
+	Limits       Limits        `json:"limits"`            // of the day, or of the window
+	Window       *WindowUse    `json:"window,omitempty"`  // in place of the day, where window_secs makes one
 	Reached      []Reached     `json:"reached,omitempty"` // limits that runs wait for
 	Isolation    sys.Isolation `json:"isolation"`
 	Onboarded    bool          `json:"onboarded"`
@@ -40,6 +41,12 @@ type Status struct {
 	Findings     []Finding     `json:"findings,omitempty"` // of the guardian, the first one first
 	MemoryMB     int           `json:"memory_mb"`          // of the machine, 0 when it cannot be told
 	Problem      *sys.Error    `json:"problem,omitempty"`
+}
+
+// WindowUse is what was spent in the window that the limits of the day hold for.
+type WindowUse struct {
+	Secs int  `json:"secs"`
+	Used Cost `json:"used"`
 }
 
 // Status returns the kernel's state at a glance.
@@ -68,6 +75,13 @@ func (k *Kernel) status(ctx context.Context) (Status, error) {
 	s.Limits, s.Reached, s.Held = k.config.get().dayLimits(), k.reached.list(), k.held()
 	if s.Today, err = k.store.DayCost(ctx, k.budgets.Midnight()); err != nil {
 		return s, err
+	}
+	if w := k.window(); w > 0 {
+		s.Window = &WindowUse{Secs: int(w / time.Second)}
+		from, _ := k.budgets.Window()
+		if s.Window.Used, err = k.store.DayCost(ctx, from); err != nil {
+			return s, err
+		}
 	}
 	if last, err := k.audit.List(ctx, security.AuditQuery{Newest: true, Limit: 1}); err == nil && len(last) > 0 {
 		s.AuditEntries = last[0].Seq

@@ -38,7 +38,7 @@ func (c *console) budgetShow() *cobra.Command {
 func (c *console) showBudget(v kernel.BudgetView) error {
 	rows := [][]string{{c.t("FOR", "대상"), "PID", "ID", c.t("MONEY", "금액"), c.t("TOKENS", "토큰"), c.t("CALLS", "호출"), c.t("WAITS FOR", "대기")}}
 	for _, line := range append([]kernel.BudgetLine{v.Day}, v.Runs...) {
-		name, waits := c.t("a day", "하루"), ""
+		name, waits := c.windowName(v), ""
 		if line.Scope == kernel.ScopeRun {
 			name = short(line.Name, 32)
 		}
@@ -62,6 +62,14 @@ func (c *console) showBudget(v kernel.BudgetView) error {
 		c.note("%s", c.t("Nothing limits the day. `oxios budget set day --usd 5` does.", "하루 한도가 없습니다. `oxios budget set day --usd 5`로 정할 수 있습니다."))
 	}
 	return nil
+}
+
+// windowName says what the limits of the day hold for.
+func (c *console) windowName(v kernel.BudgetView) string {
+	if v.WindowSecs == 0 {
+		return c.t("a day", "하루")
+	}
+	return fmt.Sprintf(c.t("until %s", "%s까지"), v.Until.Local().Format("2006-01-02 15:04"))
 }
 
 func (c *console) usedOf(used int64, most *int64) string {

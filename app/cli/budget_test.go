@@ -35,6 +35,10 @@ func TestBudgetIsSetShownAndKept(t *testing.T) {
 		t.Errorf("got %+v", c)
 	}
 	contains(t, "stdout", d.must(0, "cost").out, "Count once more", "5000", "free")
+	d.must(0, "config", "set", "window_secs", "3600")
+	if out := d.must(0, "budget", "show").out; strings.Contains(out, "a day") || !strings.Contains(out, "until 2") {
+		t.Errorf("got %q, want the end of the window", out)
+	}
 }
 
 func TestRunInTheBackgroundWaitsForALimitAndSaysWhatRaisesIt(t *testing.T) {

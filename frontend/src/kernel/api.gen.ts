@@ -594,6 +594,8 @@ export interface BudgetView {
   from: string;
   /** when the next one begins */
   until: string;
+  /** WindowSecs is how long the window is; 0 for a day. */
+  window_secs?: number;
   /** those that have not ended */
   runs: BudgetLine[];
 }
@@ -3308,8 +3310,10 @@ export interface Status {
   audit_entries: number;
   /** since midnight, local time */
   today: Cost;
-  /** of the day */
+  /** of the day, or of the window */
   limits: Limits;
+  /** in place of the day, where window_secs makes one */
+  window?: WindowUse;
   /** limits that runs wait for */
   reached?: Reached[];
   isolation: Isolation;
@@ -4173,6 +4177,12 @@ export interface WebSearch {
   lang?: string;
   /** day, week, month or year; "" is any time */
   freshness?: string;
+}
+
+/** WindowUse is what was spent in the window that the limits of the day hold for. */
+export interface WindowUse {
+  secs: number;
+  used: Cost;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { contextSize, day, duration, fileName, money, shortPath, size, tokens } from './format';
+import { contextSize, day, duration, fileName, money, shortPath, size, span, tokens } from './format';
 import { en } from './i18n/en';
 import { i18n, languageOf } from './i18n/index.svelte';
 import { ko } from './i18n/ko';
@@ -30,6 +30,10 @@ describe('figures', () => {
 		expect(contextSize(128_000)).toBe('128k');
 		expect(size(10_400_000)).toBe('10.4 MB');
 	});
+	it('says the length of a window in its largest whole unit', () => {
+		expect([900, 5400, 3600, 21600].map(span)).toEqual(['15 min', '90 min', '1 h', '6 h']);
+	});
+
 	it('says durations in the language of the page', () => {
 		expect(duration(700)).toBe('0.7 s');
 		expect(duration(252_000)).toBe('4 min 12 s');

@@ -46,6 +46,12 @@ export function duration(ms: number): string {
 	return u.hMin(Math.floor(total / 3600), Math.floor((total % 3600) / 60));
 }
 
+/** span is a length that is a whole number of minutes, in the largest unit that is whole. */
+export function span(secs: number): string {
+	const u = i18n.t.units;
+	return secs % 3600 === 0 ? u.h(secs / 3600) : u.min(secs / 60);
+}
+
 /** between two times, or undefined while one is missing. */
 export function between(from: string | undefined, to: string | undefined): number | undefined {
 	if (!from || !to) return undefined;

@@ -641,6 +641,8 @@ export const en = {
 		ms: (v: string) => `${v} ms`,
 		s: (v: string) => `${v} s`,
 		minS: (m: number, s: number) => `${m} min ${s} s`,
+		min: (m: number) => `${m} min`,
+		h: (h: number) => `${h} h`,
 		hMin: (h: number, m: number) => `${h} h ${m} min`,
 	},
 };

@@ -23,7 +23,7 @@ export const inbox = {
 		agents: (count: number) => n(count, 'agent waits', 'agents wait'),
 		waitsSince: (count: number, when: string) => `${n(count, 'agent waits', 'agents wait')} since ${when}`,
 		limitParked:
-			'What was done is kept. Work goes on at once when the limit is raised; a limit of the day begins anew at midnight.',
+			'What was done is kept. Work goes on at once when the limit is raised; a limit of the day or of a window begins anew by itself.',
 		failed: (count: number) => `Failed ${count}`,
 		finished: (count: number) => `Finished ${count}`,
 		clear: 'Clear done',

@@ -632,6 +632,8 @@ export const ko: Dictionary = {
 		ms: (v) => `${v}ms`,
 		s: (v) => `${v}초`,
 		minS: (m, s) => `${m}분 ${s}초`,
+		min: (m) => `${m}분`,
+		h: (h) => `${h}시간`,
 		hMin: (h, m) => `${h}시간 ${m}분`,
 	},
 };

@@ -55,6 +55,7 @@ export const limits = {
 		wrong: 'Give a number that is larger than the limit.',
 		status: (count: number) => (count === 1 ? '1 waits for a limit' : `${count} wait for a limit`),
 		today: (sum: string, most: string) => `Today ${sum} of ${most}`,
+		window: (sum: string, most: string, length: string) => `${sum} of ${most} in ${length}`,
 	},
 	proposal: {
 		label: 'At most, a day',

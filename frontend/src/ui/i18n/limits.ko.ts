@@ -52,6 +52,7 @@ export const limits: typeof en = {
 		wrong: '지금 한도보다 큰 수를 쓰십시오.',
 		status: (count) => `${f(count)}개가 한도를 기다림`,
 		today: (sum, most) => `오늘 ${sum} / ${most}`,
+		window: (sum, most, length) => `${length} 동안 ${sum} / ${most}`,
 	},
 	proposal: {
 		label: '하루 최대 금액',
