@@ -103,7 +103,7 @@ func (k *Kernel) checkAudit(ctx context.Context) Check {
 	case r.Lacks != "":
 		return Check{Name: "audit", State: CheckFail, Detail: sys.Words{EN: r.Problem, KO: r.ProblemKO}, Hint: sys.Say("Find out who changed it. `oxios audit renew` begins the evidence anew and keeps what is there.")}
 	case !r.OK:
-		return Check{Name: "audit", State: CheckFail, Detail: sys.Words{EN: r.Problem, KO: r.ProblemKO}, Hint: sys.Say("Export the chain with `oxios audit export` before you do anything else.")}
+		return Check{Name: "audit", State: CheckFail, Detail: sys.Words{EN: r.Problem, KO: r.ProblemKO}, Hint: sys.Say("Export the chain with `oxios audit export` before you do anything else. If you deleted this home and began a new one, `oxios audit renew` begins its evidence anew.")}
 	case len(r.Found) > 0 || len(r.Renewals) > 0:
 		return Check{Name: "audit", State: CheckWarn, Detail: sys.Words{EN: r.Verdict, KO: r.VerdictKO}, Hint: sys.Say("`oxios audit verify` says which.")}
 	}

@@ -95,7 +95,7 @@ func (c *console) auditVerify() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.verdict(r)
+			return c.verdict(r, len(args) == 0)
 		},
 	}
 	cmd.Flags().StringVar(&witness, "witness", "", c.t("compare with this witness `file`", "이 증인 `파일`과 대조합니다"))
@@ -103,8 +103,8 @@ func (c *console) auditVerify() *cobra.Command {
 	return c.withJSON(cmd)
 }
 
-// verdict tells what a verification found.
-func (c *console) verdict(r kernel.AuditReport) error {
+// verdict tells what a verification found, of the record of this home or of a file.
+func (c *console) verdict(r kernel.AuditReport, own bool) error {
 	problem := c.either(r.Problem, r.ProblemKO)
 	switch {
 	case c.json:
@@ -127,6 +127,9 @@ func (c *console) verdict(r kernel.AuditReport) error {
 		}
 	default:
 		c.note(c.t("The chain is broken at record %d: %s", "%d번째 기록에서 사슬이 끊겼습니다: %s"), r.FirstBad, safe(problem))
+		if own {
+			c.note("%s", c.t("Export the chain with `oxios audit export` before you do anything else. If you deleted this home and began a new one, `oxios audit renew` begins its evidence anew.", "다른 일을 하기 전에 `oxios audit export`로 사슬을 내보내세요. 데이터 폴더를 지우고 새로 시작한 것이라면 `oxios audit renew`로 증거를 새로 시작하세요."))
+		}
 	}
 	if r.OK {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"oxios/kernel"
+	"oxios/kernel/kerneltest"
 )
 
 func TestVerifyMissesEvidenceThatIsGoneUntilItIsBegunAnew(t *testing.T) {
@@ -41,4 +42,29 @@ func TestVerifyMissesEvidenceThatIsGoneUntilItIsBegunAnew(t *testing.T) {
 	if err != nil || len(kept) != 1 {
 		t.Errorf("got %v, %v; want the old file kept", kept, err)
 	}
+}
+
+func TestAHomeMadeAnewUnderAnOldWitnessIsToldAndCanBeginItsEvidence(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	d := setup(t, kerneltest.With(func(o *kernel.Options) {
+		env := o.Env
+		o.Env = func(name string) string {
+			if name == "XDG_STATE_HOME" {
+				return state
+			}
+			return env(name)
+		}
+	}))
+	d.must(0, "run", writes)
+	contains(t, "the first home", d.must(0, "audit", "verify").out, "intact")
+	if err := os.RemoveAll(d.Home); err != nil {
+		t.Fatal(err)
+	}
+	d.must(0, "config", "set", "mode", "ask")
+	r := d.with(typing{}, "audit", "verify")
+	r.check(t, exitFailed, "audit", "verify")
+	contains(t, "the same home again", r.err, "oxios audit renew")
+	d.must(0, "audit", "renew")
+	contains(t, "told for good", d.must(0, "audit", "verify").err, "The evidence was begun anew after record")
 }

@@ -149,6 +149,16 @@ func TestPackageHoldsBothProgramsAndWhatADesktopNeeds(t *testing.T) {
 	}
 	root := t.TempDir()
 	sh(t, nil, "dpkg-deb", "--extract", newer, root)
+	checkout, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, program := range []string{"oxios", "oxios-desktop"} {
+		raw, err := os.ReadFile(filepath.Join(root, "usr/bin", program))
+		if err != nil || bytes.Contains(raw, []byte(checkout+"/")) {
+			t.Errorf("%s: got %v, want a program that names no folder of the machine that built it", program, err)
+		}
+	}
 	share := filepath.Join(root, "usr/share")
 	sh(t, nil, "desktop-file-validate", filepath.Join(share, "applications/oxios.desktop"))
 	sh(t, nil, "appstreamcli", "validate", "--no-net", filepath.Join(share, "metainfo/org.oxios.Oxios.metainfo.xml"))

@@ -36,6 +36,7 @@ func koreanKernel() [][2]string {
 		{"intact", "온전함"},
 		{"intact, %.1f MB", "온전함, %.1f MB"},
 		{"Copies made before changes of the database lie beside it; `oxios doctor --restore FILE` goes back to one.", "데이터베이스를 바꾸기 전에 만든 사본이 옆에 있습니다. `oxios doctor --restore FILE`로 되돌아갑니다."},
+		{"Export the chain with `oxios audit export` before you do anything else. If you deleted this home and began a new one, `oxios audit renew` begins its evidence anew.", "다른 일을 하기 전에 `oxios audit export`로 체인을 내보내세요. 데이터 폴더를 지우고 새로 시작한 것이라면 `oxios audit renew`로 증거를 새로 시작하세요."},
 		{"Export the chain with `oxios audit export` before you do anything else.", "다른 일을 하기 전에 `oxios audit export`로 체인을 내보내세요."},
 		{"%d records, intact", "기록 %d개, 온전함"},
 		{"level %d of 3: commands are contained; %d of %d trials held", "3단계 중 %d단계: 명령이 격리됩니다. 시험 %[3]d개 중 %[2]d개를 막았습니다"},

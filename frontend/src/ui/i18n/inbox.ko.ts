@@ -22,7 +22,8 @@ export const inbox: typeof en = {
 		held: '연결 대기',
 		agents: (count) => `에이전트 ${f(count)}개 대기`,
 		waitsSince: (count, when) => `${when}부터 에이전트 ${f(count)}개 대기`,
-		limitParked: '한 일은 그대로 있습니다. 한도를 올리면 바로 이어서 하고, 하루나 구간 한도는 때가 되면 저절로 새로 시작합니다.',
+		limitParked:
+			'한 일은 그대로 있습니다. 한도를 올리면 바로 이어서 하고, 하루나 구간 한도는 때가 되면 저절로 새로 시작합니다.',
 		failed: (count) => `실패 ${f(count)}`,
 		finished: (count) => `완료 ${f(count)}`,
 		clear: '완료 비우기',
