@@ -59,6 +59,7 @@ type asking struct {
 	k    *Kernel
 	take []string
 	list []RestoreAsked
+	here []string // ids of what is here already, and stays as it is
 
 	more map[string]any // settings that are taken over into a config.toml that is here
 }
@@ -76,7 +77,7 @@ func (a *asking) may(kind, name, value string) bool {
 // unknown is the first name that nothing answers to.
 func (a *asking) unknown() string {
 	for _, id := range a.take {
-		if id != TakeAll && !slices.ContainsFunc(a.list, func(x RestoreAsked) bool { return x.ID == id }) {
+		if id != TakeAll && !slices.Contains(a.here, id) && !slices.ContainsFunc(a.list, func(x RestoreAsked) bool { return x.ID == id }) {
 			return id
 		}
 	}
@@ -97,7 +98,11 @@ func (a *asking) sift(ctx context.Context, m *manifest, from *store.Store) error
 			}
 			keep = e.Size > 0
 		} else if why := startsFrom(name, e.from); why != "" {
-			keep = a.may(AskedFile, name, why)
+			if _, err := os.Lstat(filepath.Join(a.k.opts.Home, filepath.FromSlash(name))); err == nil {
+				a.here = append(a.here, AskedFile+":"+name)
+			} else {
+				keep = a.may(AskedFile, name, why)
+			}
 		}
 		if keep {
 			left = append(left, e)
@@ -146,6 +151,7 @@ func (a *asking) config(ctx context.Context, e *packed) error {
 			}
 			whole = whole && every
 		case set: // what is here stays
+			a.here = append(a.here, AskedSetting+":"+key)
 			delete(all, key)
 		case slices.Contains(plainSettings, key) || fmt.Sprint(value) == fmt.Sprint(usual[key]):
 			if len(here) > 0 {

@@ -113,6 +113,13 @@ key_env = "OPENAI_API_KEY"
 			t.Errorf("got %+v", a)
 		}
 	}
+	// What is here is not asked about, and naming it again is no mistake.
+	r = restored(to, "setting:mode", "file:knowledge/AGENTS.md")
+	for _, a := range r.Asked {
+		if a.Taken {
+			t.Errorf("got %+v, want nothing that is here", a)
+		}
+	}
 	// What was not taken over the first time is taken over by another restore, beside what is here.
 	r = restored(to, "provider:evil", "setting:audit_witness")
 	if got := written(to); !strings.Contains(got, "autonomous") || !strings.Contains(got, "evil.example") || !strings.Contains(got, "audit_witness") || strings.Contains(got, "search") || r.Settings.Added < 2 {

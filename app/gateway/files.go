@@ -20,7 +20,7 @@ import (
 //
 //	POST /files/backup                        → the backup; its report in the header Oxios-Report
 //	POST /files/export?session=ID&format=md   → the conversation
-//	POST /files/restore?try=1, with a backup  → the report
+//	POST /files/restore?try=1, or ?take=ID&take=ID, with a backup  → the report
 //
 // Each carries the cookie, and the second secret as "Authorization: Bearer".
 
@@ -88,7 +88,8 @@ func restoreFile(w http.ResponseWriter, r *http.Request, h *remote.Handle, dir s
 	if err != nil {
 		return sys.Errorf(sys.CodeUnavailable, "The backup did not arrive whole: %w. Nothing was changed.", err).WithHint("Try again; there may be too little room on the disk.")
 	}
-	report, err := h.Infra.Restore(r.Context(), kernel.RestoreInput{Path: path, Try: r.URL.Query().Get("try") != ""})
+	query := r.URL.Query()
+	report, err := h.Infra.Restore(r.Context(), kernel.RestoreInput{Path: path, Try: query.Get("try") != "", Take: query["take"]})
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func (fakeInfra) Restore(_ context.Context, in kernel.RestoreInput) (kernel.Rest
 	if err != nil || string(raw) == "damaged" {
 		return kernel.RestoreReport{}, sys.Errorf(sys.CodeInvalid, "The backup is damaged.").WithHint("Use another one.")
 	}
-	return kernel.RestoreReport{Tried: in.Try, Messages: len(raw), Archive: filepath.Base(filepath.Dir(in.Path))}, nil
+	return kernel.RestoreReport{Tried: in.Try, Messages: len(raw), Differ: in.Take, Archive: filepath.Base(filepath.Dir(in.Path))}, nil
 }
 
 func (fakeState) SaveSession(_ context.Context, id, format, path string, _ bool) (kernel.SavedFile, error) {
@@ -64,6 +64,9 @@ func TestFilesGoOutAndComeIn(t *testing.T) {
 	}
 	if resp, body := s.post("/files/restore?try=1", "twelve bytes", cookie.Value, secret); resp.StatusCode != 200 || !strings.Contains(body, `"tried":true`) || !strings.Contains(body, `"messages":12`) {
 		t.Errorf("restore: got %d %q", resp.StatusCode, body)
+	}
+	if resp, body := s.post("/files/restore?take=setting:mode&take=file:a.js", "twelve bytes", cookie.Value, secret); resp.StatusCode != 200 || !strings.Contains(body, `"differ":["setting:mode","file:a.js"]`) {
+		t.Errorf("a choice: got %d %q", resp.StatusCode, body)
 	}
 	if resp, body := s.post("/files/restore", "damaged", cookie.Value, secret); resp.StatusCode != 409 || !strings.Contains(body, `"code":"invalid"`) || !strings.Contains(body, "Use another one.") {
 		t.Errorf("a damaged one: got %d %q, want what the kernel says", resp.StatusCode, body)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { browser, run, tryDemo } from './serve.mjs';
@@ -19,6 +19,7 @@ describe('data', { skip: binary ? false : 'OXIOS_BIN names no binary' }, () => {
 	const message = () => page.getByRole('textbox', { name: 'Message' });
 	const log = () => page.getByRole('log', { name: 'Conversation' });
 	const line = (title) => page.locator('aside li', { hasText: title });
+	const plugin = () => join(home, 'knowledge', '.obsidian', 'plugins', 'x', 'main.js');
 	const result = () => page.locator('.result[role=status]');
 
 	async function menu(title, item) {
@@ -138,12 +139,14 @@ describe('data', { skip: binary ? false : 'OXIOS_BIN names no binary' }, () => {
 	});
 
 	it('saves a backup that is read back first', async () => {
+		await mkdir(dirname(plugin()), { recursive: true });
+		await writeFile(plugin(), '// a program that Obsidian starts\n');
 		const [download] = await Promise.all([
 			page.waitForEvent('download'),
 			page.getByRole('button', { name: 'Back up', exact: true }).click(),
 		]);
 		await result().getByText('The backup is whole').waitFor();
-		await result().getByText('2 conversations, 4 messages, 1 file,').waitFor();
+		await result().getByText('2 conversations, 4 messages, 2 files,').waitFor();
 		assert.match(download.suggestedFilename(), /^oxios-backup-\d{8}-\d{6}\.tar\.gz$/);
 		saved = join(dir, 'saved.tar.gz');
 		await download.saveAs(saved);
@@ -213,5 +216,17 @@ describe('data', { skip: binary ? false : 'OXIOS_BIN names no binary' }, () => {
 		await settings('Storage');
 		await upload(saved);
 		await page.getByRole('dialog', { name: 'Everything in this backup is here already' }).waitFor();
+		await page.getByRole('dialog').getByRole('button', { name: 'Close', exact: true }).last().click();
+	});
+
+	it('takes over what can start programs only where the person chooses it', async () => {
+		await rm(plugin());
+		await upload(saved);
+		const dialog = page.getByRole('dialog', { name: 'Restore this backup?' });
+		await dialog.getByRole('button', { name: 'Restore' }).and(page.locator(':disabled')).waitFor();
+		await dialog.getByRole('checkbox', { name: /File .*main\.js/ }).check();
+		await dialog.getByRole('button', { name: 'Restore' }).click();
+		await result().getByText('The backup was restored').waitFor();
+		assert.match(await readFile(plugin(), 'utf8'), /Obsidian/);
 	});
 });

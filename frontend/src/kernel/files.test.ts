@@ -17,15 +17,15 @@ it('asks the window where, and leaves the rest to the kernel', async () => {
 	await files.backup(words);
 	const picked = await files.pick('Which?');
 	expect(picked?.name).toBe('b.tar.gz');
-	await picked?.restore('try');
-	await picked?.restore('really');
+	await picked?.preview();
+	await picked?.restore(['setting:mode']);
 	expect(await files.save('s', 'md', words)).toBe(true);
 	expect(calls).toEqual([
 		['window.saveFile', ['Where?', 'talk.md']],
 		['infra.backup', ['/home/minji/b.tar.gz']],
 		['window.pickFiles', ['Which?']],
 		['infra.restore', [{ path: '/home/minji/b.tar.gz', try: true }]],
-		['infra.restore', [{ path: '/home/minji/b.tar.gz', try: false }]],
+		['infra.restore', [{ path: '/home/minji/b.tar.gz', take: ['setting:mode'] }]],
 		['window.saveFile', ['Where?', 'talk.md']],
 		['state.saveSession', ['s', 'md', '/home/minji/b.tar.gz', true]],
 	]);

@@ -11,8 +11,10 @@ export interface Words {
 /** Picked is a backup that a person chose. */
 export interface Picked {
 	name: string;
-	/** restore adds what is missing; try only says what it would add. */
-	restore(only: 'try' | 'really'): Promise<RestoreReport>;
+	/** preview says what would be added, and changes nothing. */
+	preview(): Promise<RestoreReport>;
+	/** restore adds what is missing, and of what can act only what take names: ids of what the report asks about. */
+	restore(take: string[]): Promise<RestoreReport>;
 }
 
 /**
@@ -50,7 +52,8 @@ export class WindowFiles implements Files {
 		if (!path) return undefined;
 		return {
 			name: path.split(/[\\/]/).pop() ?? path,
-			restore: (only) => this.#call('infra.restore', [{ path, try: only === 'try' }]) as Promise<RestoreReport>,
+			preview: () => this.#call('infra.restore', [{ path, try: true }]) as Promise<RestoreReport>,
+			restore: (take) => this.#call('infra.restore', [{ path, take }]) as Promise<RestoreReport>,
 		};
 	}
 
@@ -99,11 +102,17 @@ export class PageFiles implements Files {
 		if (!file) return undefined;
 		return {
 			name: file.name,
-			restore: async (only) => {
-				const answer = await this.#post(`/files/restore${only === 'try' ? '?try=1' : ''}`, file);
-				return (await answer.json()) as RestoreReport;
-			},
+			preview: () => this.#restore({ try: '1' }, file),
+			restore: (take) =>
+				this.#restore(
+					take.map((id) => ['take', id]),
+					file,
+				),
 		};
+	}
+
+	async #restore(query: Record<string, string> | string[][], file: Blob): Promise<RestoreReport> {
+		return (await (await this.#post(`/files/restore?${new URLSearchParams(query)}`, file)).json()) as RestoreReport;
 	}
 
 	async save(session: string, format: 'md' | 'json', w: Words): Promise<boolean> {

@@ -51,14 +51,15 @@ export class StoragePage {
 	async choose(title: string): Promise<void> {
 		await this.#do('check', async () => {
 			this.#picked = await this.#live.files.pick(title);
-			this.preview = await this.#picked?.restore('try');
+			this.preview = await this.#picked?.preview();
 		});
 	}
 
-	async restore(): Promise<void> {
+	/** restore adds what is missing, and of what can act what the person chose. */
+	async restore(take: string[]): Promise<void> {
 		this.preview = undefined;
 		await this.#do('restore', async () => {
-			this.restored = await this.#picked?.restore('really');
+			this.restored = await this.#picked?.restore(take);
 		});
 		await this.measure();
 	}
@@ -89,5 +90,5 @@ export class StoragePage {
 
 /** adds reports whether a backup has something that is missing here. */
 export function adds(r: RestoreReport): boolean {
-	return r.sessions.added + r.files.added + r.settings.added + r.costs.added > 0;
+	return r.sessions.added + r.files.added + r.settings.added + r.memories.added + r.costs.added > 0;
 }

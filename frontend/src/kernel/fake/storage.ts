@@ -70,7 +70,11 @@ export class FakeFiles implements Files {
 
 	pick() {
 		const name = 'oxios-backup-20261120-101500.tar.gz';
-		return Promise.resolve({ name, restore: (only: 'try' | 'really') => this.#restore(only, name) });
+		return Promise.resolve({
+			name,
+			preview: () => this.#restore(name),
+			restore: (take: string[]) => this.#restore(name, take),
+		});
 	}
 
 	save(session: string, format: 'md' | 'json', w: { name: string }): Promise<boolean> {
@@ -88,7 +92,7 @@ export class FakeFiles implements Files {
 		return true;
 	}
 
-	#restore(only: 'try' | 'really', name: string): Promise<RestoreReport> {
+	#restore(name: string, take?: string[]): Promise<RestoreReport> {
 		if (this.damaged) {
 			return Promise.reject(
 				new Failure({
@@ -102,7 +106,7 @@ export class FakeFiles implements Files {
 			this.#restored ? { added: 0, present: present + added, kept } : { added, present, kept };
 		const r: RestoreReport = {
 			backup: { ...report, path: name },
-			tried: only === 'try',
+			tried: !take,
 			sessions: part(12, 71, 1),
 			messages: 240,
 			runs: 96,
@@ -111,12 +115,20 @@ export class FakeFiles implements Files {
 			memories: part(6, 4),
 			costs: part(4, 310),
 			differ: ['Fix the flaky parser test'],
-			asked: [{ id: 'setting:mode', kind: 'setting', name: 'mode', value: 'autonomous', taken: false }],
+			asked: [
+				{
+					id: 'setting:mode',
+					kind: 'setting',
+					name: 'mode',
+					value: 'autonomous',
+					taken: !!take?.includes('setting:mode'),
+				},
+			],
 			archive: 'audit/0199c0de-9120-3f9c.jsonl',
 			keys: report.keys,
 			took_ms: 820,
 		};
-		if (only === 'really') this.#restored = true;
+		if (take) this.#restored = true;
 		return Promise.resolve(r);
 	}
 }

@@ -50,8 +50,7 @@ export const data = {
 		backupHolds: (sessions: number, messages: number, files: number, records: number) =>
 			`${n(sessions, 'conversation', 'conversations')}, ${n(messages, 'message', 'messages')}, ${n(files, 'file', 'files')}, ${n(records, 'audit record', 'audit records')}.`,
 		restore: 'Restore a backup',
-		asked:
-			'These are not taken over, because they can change what agents may do or start programs. `oxios restore --take NAME FILE` takes over what you choose.',
+		asked: 'These can change what agents may do, or start programs. They stay out unless you choose them.',
 		askedKind: { setting: 'Setting', provider: 'Provider', file: 'File' } as { [kind: string]: string },
 		restoreWhy: 'Adds what is missing here. Nothing here is overwritten, and restoring twice adds nothing.',
 		restoreDo: 'Choose a backup',

@@ -49,8 +49,7 @@ export const data: typeof en = {
 		backupHolds: (sessions, messages, files, records) =>
 			`대화 ${f(sessions)}개, 메시지 ${f(messages)}개, 파일 ${f(files)}개, 감사 기록 ${f(records)}개.`,
 		restore: '백업 복원',
-		asked:
-			'다음은 에이전트의 권한을 바꾸거나 프로그램을 시작할 수 있어 가져오지 않습니다. 고른 것만 가져오려면 `oxios restore --take 이름 파일`을 쓰세요.',
+		asked: '다음은 에이전트의 권한을 바꾸거나 프로그램을 시작할 수 있습니다. 고른 것만 가져옵니다.',
 		askedKind: { setting: '설정', provider: '제공자', file: '파일' } as { [kind: string]: string },
 		restoreWhy: '여기에 없는 것만 더합니다. 여기에 있는 것은 덮어쓰지 않으며, 두 번 복원해도 더해지는 것이 없습니다.',
 		restoreDo: '백업 선택',
