@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { begin, binary, far, listen, machine, ollama, visit } from './machine.mjs';
+import { call } from './oxios.mjs';
 import { browser, freePort, tryDemo } from './serve.mjs';
 
 const skip = binary ? false : 'OXIOS_BIN names no binary';
@@ -268,7 +269,7 @@ describe('the palette', { skip }, () => {
 		await page.keyboard.press('Enter');
 		await page.waitForFunction(() => document.querySelector('[role=alertdialog]')?.contains(document.activeElement));
 		// Keys wait until the card has stood still; D denies at once where Deny is the primary answer.
-		await page.waitForTimeout(900);
+		await card().getByRole('button', { name: /^Deny/ }).and(page.locator(':not([aria-disabled="true"])')).waitFor();
 		await page.keyboard.press('KeyD');
 		await card().waitFor({ state: 'detached' });
 		await page.waitForFunction(() => document.activeElement?.tagName === 'TEXTAREA');
@@ -338,6 +339,10 @@ describe('the panes', { skip }, () => {
 	const list = () => page.getByRole('complementary', { name: 'Conversations' });
 	const edge = () => page.getByRole('separator', { name: 'Width of the list' });
 	const width = async () => Math.round((await list().boundingBox()).width);
+	/** kept waits until Oxios keeps a value. */
+	async function kept(key, value) {
+		while ((await call(page, 'infra.kept'))[key] !== value) await page.waitForTimeout(20);
+	}
 
 	it('resize by dragging and by keys, within their limits, and are there in the next browser', async () => {
 		assert.equal(await width(), 256);
@@ -359,7 +364,7 @@ describe('the panes', { skip }, () => {
 		assert.equal(await width(), 264);
 
 		// Another start has another port, so what a browser keeps by itself is not there.
-		await page.waitForTimeout(200);
+		await kept('pane.list.width', '264');
 		await page.context().close();
 		await m.server.stop();
 		page = await visit(chrome, await m.serve());
@@ -372,7 +377,7 @@ describe('the panes', { skip }, () => {
 	it('collapse, stay so, and come back', async () => {
 		await page.keyboard.press('Control+KeyB');
 		await list().waitFor({ state: 'detached' });
-		await page.waitForTimeout(200);
+		await kept('pane.list', 'closed');
 		await page.reload();
 		await message().waitFor();
 		assert.equal(await list().count(), 0);

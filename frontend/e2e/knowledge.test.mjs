@@ -177,7 +177,8 @@ describe('the notes', () => {
 		await page.keyboard.press('Control+End');
 		await page.keyboard.type('See [[des');
 		await page.getByRole('option', { name: /Oxios design/ }).waitFor();
-		await page.waitForTimeout(150);
+		await page.locator('.cm-tooltip-autocomplete [aria-selected=true]', { hasText: 'Oxios design' }).waitFor();
+		await page.waitForTimeout(150); // the list takes no key before: it may just have come under the hand
 		await page.keyboard.press('Enter');
 		assert.match(await text().innerText(), /See \[\[Oxios design\]\]/);
 	});

@@ -147,6 +147,31 @@ it('takes away what needs no answer after a while, and keeps what failed', async
 	}
 });
 
+it('keeps the pages that were read when everything is read again, also one that comes meanwhile', async () => {
+	const { fake, live } = await setup();
+	for (let n = 0; n < 220; n++)
+		fake.world.sessions.push(
+			makeSession({
+				id: `s-far-${n}`,
+				title: '',
+				updated_at: new Date(Date.UTC(2026, 0, 1) - n * 86_400_000).toISOString(),
+			}),
+		);
+	await live.sessions.load();
+	await live.sessions.older();
+	await live.sessions.load();
+	expect(live.sessions.list).toHaveLength(100);
+	expect(live.sessions.more).toBe(true);
+	const reading = live.sessions.load();
+	await live.sessions.older();
+	await reading;
+	expect(live.sessions.list).toHaveLength(150);
+	await live.sessions.narrow('');
+	await live.sessions.older();
+	await live.sessions.load();
+	expect(live.sessions.shown).toHaveLength(100);
+});
+
 it('reads on behind the last page, whatever happens to an older conversation meanwhile', async () => {
 	const { fake, live } = await setup();
 	const day = (n: number) => new Date(Date.UTC(2026, 0, 1) - n * 86_400_000).toISOString();

@@ -3,8 +3,11 @@ import { failureOf, type Event, type Failure } from './transport';
 import { turns } from './turns';
 
 const PAGE = 50;
-/** How many archived conversations are listed: the most that the kernel gives. */
-const ARCHIVED = 500;
+/** MOST is how many conversations the kernel gives at once. */
+const MOST = 500;
+
+/** again is how many are read anew of a list: as many as were shown, so that it does not get shorter under the person. */
+const again = (list: Session[] | undefined) => Math.min(MOST, Math.max(PAGE, list?.length ?? 0));
 
 /** order puts pinned conversations first, then the one that changed last. */
 function order(a: Session, b: Session): number {
@@ -53,16 +56,18 @@ export class Sessions {
 
 	async load(): Promise<void> {
 		const newest = this.#turn();
+		const limit = again(this.list);
 		try {
 			const [list, archived] = await Promise.all([
-				this.#kernel.state.sessions({ limit: PAGE }),
-				this.#kernel.state.sessions({ limit: ARCHIVED, archived: true }),
+				this.#kernel.state.sessions({ limit }),
+				this.#kernel.state.sessions({ limit: MOST, archived: true }),
 				this.narrow(this.space),
 			]);
 			if (!newest()) return;
+			if (again(this.list) > limit) return await this.load(); // a page came meanwhile
 			this.list = [...list].sort(order);
 			this.archived = archived;
-			this.more = list.length === PAGE;
+			this.more = list.length === limit;
 			this.failure = undefined;
 		} catch (e) {
 			if (!newest()) return;
@@ -82,10 +87,12 @@ export class Sessions {
 		}
 		if (space === null) return;
 		try {
-			const list = await this.#kernel.state.sessions({ limit: PAGE, space });
+			const limit = again(this.inSpace);
+			const list = await this.#kernel.state.sessions({ limit, space });
 			if (turn !== this.#narrowed) return;
+			if (again(this.inSpace) > limit) return await this.narrow(space); // a page came meanwhile
 			this.inSpace = [...list].sort(order);
-			this.moreInSpace = list.length === PAGE;
+			this.moreInSpace = list.length === limit;
 			this.failure = undefined;
 		} catch (e) {
 			if (turn === this.#narrowed) this.failure = failureOf(e);

@@ -4,6 +4,8 @@ import { failureOf, type Failure } from '../../kernel/transport';
 
 /** How many entries are read at once. */
 export const PAGE = 200;
+/** How many at most are read anew of what is shown. */
+const MOST = 2000;
 /** How long words rest before they are looked for, in milliseconds. */
 const REST = 250;
 
@@ -53,17 +55,21 @@ export class AuditRecord {
 		return q;
 	}
 
-	/** load reads the newest entries and how the chain stands. What was read before stays until then. */
+	/**
+	 * load reads the newest entries, as many as are shown, and how the chain stands. What was read before stays until
+	 * then.
+	 */
 	async load(): Promise<void> {
 		const mine = ++this.#asked;
+		const limit = Math.min(MOST, Math.max(PAGE, this.entries.length));
 		try {
 			const [entries, state] = await Promise.all([
-				this.#live.kernel.security.audit(this.query()),
+				this.#live.kernel.security.audit({ ...this.query(), limit }),
 				this.#live.kernel.security.auditState(),
 			]);
 			if (mine !== this.#asked) return;
 			this.entries = entries;
-			this.more = entries.length === PAGE;
+			this.more = entries.length === limit;
 			this.state = state;
 			this.failure = undefined;
 		} catch (e) {
