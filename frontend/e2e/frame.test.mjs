@@ -269,7 +269,11 @@ describe('the palette', { skip }, () => {
 		await page.keyboard.press('Enter');
 		await page.waitForFunction(() => document.querySelector('[role=alertdialog]')?.contains(document.activeElement));
 		// Keys wait until the card has stood still; D denies at once where Deny is the primary answer.
-		await card().getByRole('button', { name: /^Deny/ }).and(page.locator(':not([aria-disabled="true"])')).waitFor();
+		await card()
+			.getByRole('button', { name: /^Deny/ })
+			.and(page.locator(':not([aria-disabled="true"])'))
+			.first()
+			.waitFor();
 		await page.keyboard.press('KeyD');
 		await card().waitFor({ state: 'detached' });
 		await page.waitForFunction(() => document.activeElement?.tagName === 'TEXTAREA');
