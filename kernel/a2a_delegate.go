@@ -166,7 +166,7 @@ func (a *A2AAPI) fitting(ctx context.Context, d Delegation, among func(AgentCard
 // than the task was given: a task is no way around one's own rights.
 func (a *A2AAPI) within(c AgentCard, d Delegation) bool {
 	l := a.k.runs.of(c.ID)
-	if !l.role.SubsetOf(a.role) || l.scope.mode != a.scope.mode {
+	if !l.rules.Most().SubsetOf(a.role) || l.scope.mode != a.scope.mode {
 		return false
 	}
 	if d.Profile != "" && d.Profile != c.Profile {

@@ -127,7 +127,7 @@ func (k *Kernel) register(ctx context.Context, run Run) error {
 	if _, err := security.Profile(run.Profile); err != nil {
 		return err
 	}
-	rules := rulesOf(run)
+	rules := rulesOf(run).Most()
 	space := rules.Space()
 	goal := run.Text
 	if task := k.runs.task(run.ID); task != nil {
@@ -137,7 +137,7 @@ func (k *Kernel) register(ctx context.Context, run Run) error {
 	}
 	var names []string
 	for _, t := range tools {
-		if t.On && (rules.AllowedTools == nil || slices.Contains(rules.AllowedTools, t.Name)) && space[security.Domain(t.Domain)] != 0 {
+		if t.On && rules.HasTool(t.Name) && space[security.Domain(t.Domain)] != 0 {
 			names = append(names, t.Name)
 		}
 	}

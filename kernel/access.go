@@ -16,16 +16,20 @@ import (
 func (c *caller) subject() security.Subject {
 	switch c.who.Kind {
 	case sys.KindAgent:
-		return security.Subject{Kind: security.SubjectAgent, Name: c.who.ID, Role: c.role, Shut: c.k.shutAll()}
+		return security.Subject{Kind: security.SubjectAgent, Name: c.who.ID, Role: c.rules.Role, Agents: c.rules.Agents, Shut: c.k.shutAll()}
 	default:
-		return security.Subject{Kind: security.SubjectUser, Name: c.who.Name}
+		return security.Subject{Kind: security.SubjectUser, Name: c.who.Name, Role: c.k.config.get().userRule()}
 	}
 }
 
-// permits says which rule of the caller's role, or which denied path, refuses a
-// call; nil when none does. Nobody is asked about what these rules refuse.
+// permits says which of the rules that hold the caller, or which denied path,
+// refuses a call; nil when none does. Nobody is asked about what these refuse.
 func (c *caller) permits(row Syscall, a action) error {
-	if c.who.Kind != sys.KindAgent {
+	switch c.who.Kind {
+	case sys.KindAgent:
+	case sys.KindPerson:
+		return c.permitsUser(row, a)
+	default:
 		return nil
 	}
 	s := c.subject()
@@ -82,11 +86,11 @@ func (k *Kernel) toolsFor(call string) (names []string) {
 
 // toolsBarred names the tools that the caller's role does not have.
 func (c *caller) toolsBarred() (names []string) {
-	if c.who.Kind != sys.KindAgent || c.role.AllowedTools == nil {
+	if c.who.Kind != sys.KindAgent || c.role.AllowedTools == nil && c.role.DeniedTools == nil {
 		return nil
 	}
 	for _, t := range c.k.opts.Catalogue {
-		if !slices.Contains(c.role.AllowedTools, t.Name) {
+		if !c.role.HasTool(t.Name) {
 			names = append(names, t.Name)
 		}
 	}

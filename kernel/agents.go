@@ -31,6 +31,7 @@ type Submit struct {
 	Model     string `json:"model,omitempty"` // "" keeps the conversation's, or the default; with InsteadOf it is for this answer alone
 	Mode      string `json:"mode,omitempty"`  // ask, guarded, autonomous (or auto)
 	Role      string `json:"role,omitempty"`  // what the agent may do at most; "" keeps the conversation's, or the configured one
+	Name      string `json:"name,omitempty"`  // of the agent; default the beginning of the text
 	Via       string `json:"via,omitempty"`   // the face; default that of the caller
 
 	// Attachments are ids of [StateAPI.Attach]. A message that stands instead of
@@ -163,7 +164,7 @@ func (a *AgentsAPI) Submit(ctx context.Context, m Submit) (Submitted, error) {
 	if m.InsteadOf != "" {
 		meta["instead_of"] = m.InsteadOf
 	}
-	return guard(ctx, a.caller, action{call: "agents.submit", resource: "session:" + cmp.Or(m.SessionID, "new"), meta: meta}, func(ctx context.Context) (Submitted, error) {
+	return guard(ctx, a.caller, action{call: "agents.submit", resource: "session:" + cmp.Or(m.SessionID, "new"), paths: namedPaths(m.Folder), meta: meta}, func(ctx context.Context) (Submitted, error) {
 		if m.Via == "" {
 			m.Via = a.who.Via
 		}
@@ -392,7 +393,7 @@ func (k *Kernel) result(ctx context.Context, id string) (RunResult, error) {
 // and their commands are ended. It returns when the run has ended, within 5
 // seconds. An agent stops those alone that it has forked.
 func (a *AgentsAPI) Kill(ctx context.Context, id string) (Killed, error) {
-	return guard(ctx, a.caller, action{call: "agents.kill", resource: "run:" + id}, func(ctx context.Context) (Killed, error) {
+	return guard(ctx, a.caller, action{call: "agents.kill", resource: "run:" + id, stops: true}, func(ctx context.Context) (Killed, error) {
 		id, err := a.reach(ctx, id)
 		if err != nil {
 			return Killed{}, err
@@ -443,7 +444,7 @@ func (k *Kernel) endIdle(ctx context.Context, id string) error {
 // Pause stops all agents from beginning a new step, or lets them go on. Steps
 // that are open finish.
 func (a *AgentsAPI) Pause(ctx context.Context, on bool) (Status, error) {
-	return guard(ctx, a.caller, action{call: "agents.pause", resource: "runs", meta: map[string]any{"on": on}}, func(ctx context.Context) (Status, error) {
+	return guard(ctx, a.caller, action{call: "agents.pause", resource: "runs", stops: on, meta: map[string]any{"on": on}}, func(ctx context.Context) (Status, error) {
 		err := a.k.store.Write(ctx, func(tx *store.Tx) error { return a.k.store.Put(tx, "paused", fmt.Sprint(on)) })
 		if err != nil {
 			return Status{}, err

@@ -92,7 +92,7 @@ func (a *StateAPI) Attach(ctx context.Context, in AttachInput) (Attachment, erro
 	} else if in.Note != "" {
 		what = "note:" + cleanVaultName(in.Note)
 	}
-	return guard(ctx, a.caller, action{call: "state.attach", resource: what}, func(ctx context.Context) (Attachment, error) {
+	return guard(ctx, a.caller, action{call: "state.attach", resource: what, paths: namedPaths(in.Path)}, func(ctx context.Context) (Attachment, error) {
 		switch {
 		case in.Note != "":
 			if in.Path != "" || in.Text != "" || in.Size != 0 {

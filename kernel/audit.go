@@ -236,7 +236,7 @@ func (a *SecurityAPI) ExportAudit(ctx context.Context, after int64) (AuditPart, 
 // so.
 func (a *SecurityAPI) SaveAudit(ctx context.Context, path string, replace bool) (SavedFile, error) {
 	meta := map[string]any{"path": path}
-	return guard(ctx, a.caller, action{call: "security.saveAudit", resource: "audit", meta: meta}, func(ctx context.Context) (SavedFile, error) {
+	return guard(ctx, a.caller, action{call: "security.saveAudit", resource: "audit", paths: namedPaths(path), meta: meta}, func(ctx context.Context) (SavedFile, error) {
 		return a.k.saveAudit(ctx, path, replace)
 	})
 }

@@ -56,7 +56,7 @@ func (m manifest) report(path string) BackupReport {
 //
 // Keys, logs, caches and deleted conversations are never in it.
 func (a *InfraAPI) Backup(ctx context.Context, path string) (BackupReport, error) {
-	return guard(ctx, a.caller, action{call: "infra.backup", resource: "file:" + path}, func(ctx context.Context) (BackupReport, error) {
+	return guard(ctx, a.caller, action{call: "infra.backup", resource: "file:" + path, paths: namedPaths(path)}, func(ctx context.Context) (BackupReport, error) {
 		began := time.Now()
 		path, err := a.k.backupPath(path)
 		if err != nil {

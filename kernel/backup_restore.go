@@ -62,7 +62,7 @@ func (r RestoreReport) added() bool {
 // seconds for ten thousand messages of 1 KiB.
 func (a *InfraAPI) Restore(ctx context.Context, in RestoreInput) (RestoreReport, error) {
 	meta := map[string]any{"try": in.Try}
-	return guard(ctx, a.caller, action{call: "infra.restore", resource: "file:" + in.Path, meta: meta}, func(ctx context.Context) (RestoreReport, error) {
+	return guard(ctx, a.caller, action{call: "infra.restore", resource: "file:" + in.Path, paths: namedPaths(in.Path), meta: meta}, func(ctx context.Context) (RestoreReport, error) {
 		began := time.Now()
 		if !filepath.IsAbs(in.Path) {
 			return RestoreReport{}, sys.Errorf(sys.CodeInvalid, "%q is not an absolute path. Nothing was changed.", in.Path)

@@ -94,6 +94,11 @@ type Config struct {
 	// Roles are those of the person, and what they take from the built-in ones.
 	Roles map[string]RoleConfig `toml:"roles" json:"roles,omitempty" doc:"Roles of agents: what they may do at most."`
 
+	// Agents are rules for single agents, by the names that these start with.
+	Agents map[string]RoleConfig `toml:"agents" json:"agents,omitempty" doc:"Rules for single agents, by name: what they may do at most besides their role."`
+	// User are rules for the person; nil without any.
+	User *RoleConfig `toml:"user" json:"user,omitempty" doc:"Rules for what the person does in Oxios."`
+
 	// Fallbacks names for a model, as "provider/model", those that answer in its
 	// place, in their order, when it cannot.
 	Fallbacks map[string][]string `toml:"fallbacks" json:"fallbacks,omitempty" doc:"Models that answer in place of one that cannot, in their order; its conversations then go to their providers."`
@@ -312,6 +317,7 @@ func shortenHome(p string) string {
 // in force while the file has an error.
 type configFile struct {
 	path, good string
+	tools      []ToolInfo // all that there are
 
 	mu      sync.Mutex
 	config  Config
@@ -320,8 +326,8 @@ type configFile struct {
 	size    int64
 }
 
-func openConfig(home string) (*configFile, error) {
-	f := &configFile{path: filepath.Join(home, "config.toml"), good: filepath.Join(home, "run", "config.good.toml"), config: defaultConfig()}
+func openConfig(home string, tools []ToolInfo) (*configFile, error) {
+	f := &configFile{tools: tools, path: filepath.Join(home, "config.toml"), good: filepath.Join(home, "run", "config.good.toml"), config: defaultConfig()}
 	if err := f.load(); err != nil {
 		return nil, err
 	}
@@ -354,6 +360,11 @@ func (f *configFile) load() error {
 		f.read, f.size = info.ModTime(), info.Size()
 	}
 	c, perr := parseConfig(raw)
+	if perr == nil {
+		if err := c.checkTools(f.tools); err != nil {
+			perr = configError(raw, lineOfError(raw, err), sys.TextOf(err))
+		}
+	}
 	if perr == nil {
 		f.config, f.problem = c, nil
 		_ = os.WriteFile(f.good, raw, 0o600) // without it the defaults stand in
@@ -405,8 +416,7 @@ func parseConfig(raw []byte) (Config, *sys.Error) {
 		return c, configError(raw, 0, sys.Words{EN: err.Error()})
 	}
 	if err := c.validate(); err != nil {
-		key, _, _ := strings.Cut(err.Error(), " ")
-		return c, configError(raw, lineOf(raw, key), sys.TextOf(err))
+		return c, configError(raw, lineOfError(raw, err), sys.TextOf(err))
 	}
 	return c, nil
 }
@@ -437,6 +447,19 @@ func configError(raw []byte, row int, what sys.Words) *sys.Error {
 		text = Redact(strings.TrimSpace(lines[row-1])) // somebody may have written a key into it
 	}
 	return sys.Errorf(sys.CodeInvalid, "line %d (%s): %s.", row, sys.Shorten(text, 80), what).WithHint("Correct line %d; the file is read again by itself.", row)
+}
+
+// lineOfError is the line that an error of [Config.validate] is about: that of
+// the key which its sentence begins with, in its table if it has one.
+func lineOfError(raw []byte, err error) int {
+	key, _, _ := strings.Cut(err.Error(), " ")
+	at, ok := errors.AsType[*tableError](err)
+	if !ok {
+		return lineOf(raw, key)
+	}
+	start := max(tableStart(raw, at.table), 0)
+	head := bytes.Count(raw[:start], []byte("\n")) + 1
+	return head - 1 + max(lineOf(raw[start:], key), 1)
 }
 
 func lineOf(raw []byte, key string) int {

@@ -19,15 +19,17 @@ import (
 	"oxios/kernel/sys"
 )
 
-// RoleConfig is one [roles.NAME] table of config.toml. What is left out limits
-// nothing; an empty list allows nothing.
+// RoleConfig is one [roles.NAME] or [agents.NAME] table of config.toml, or the
+// table [user]. What is left out limits nothing; an empty list allows nothing.
 type RoleConfig struct {
 	Profile              string   `toml:"profile" json:"profile"`
 	AllowedTools         []string `toml:"allowed_tools" json:"allowed_tools,omitzero"`
+	DeniedTools          []string `toml:"denied_tools" json:"denied_tools,omitzero"`
 	AllowedPaths         []string `toml:"allowed_paths" json:"allowed_paths,omitzero"`
 	DeniedPaths          []string `toml:"denied_paths" json:"denied_paths,omitzero"`
 	NetworkAccess        *bool    `toml:"network_access" json:"network_access,omitempty"`
 	CanFork              *bool    `toml:"can_fork" json:"can_fork,omitempty"`
+	DeniedActions        []string `toml:"denied_actions" json:"denied_actions,omitzero"`
 	MaxExecutionTimeSecs int      `toml:"max_execution_time_secs" json:"max_execution_time_secs,omitempty"`
 	MaxMemoryMB          int      `toml:"max_memory_mb" json:"max_memory_mb,omitempty"`
 }
@@ -39,7 +41,10 @@ func (rc RoleConfig) role(name string) security.Role {
 		r.Profile = name
 	}
 	r.Name, r.AllowedTools, r.AllowedPaths, r.DeniedPaths = name, rc.AllowedTools, expandAll(rc.AllowedPaths), expandAll(rc.DeniedPaths)
-	r.MaxExecutionTimeSecs, r.MaxMemoryMB = rc.MaxExecutionTimeSecs, rc.MaxMemoryMB
+	r.DeniedTools, r.MaxExecutionTimeSecs, r.MaxMemoryMB = rc.DeniedTools, rc.MaxExecutionTimeSecs, rc.MaxMemoryMB
+	for _, act := range rc.DeniedActions {
+		r.DeniedActions = append(r.DeniedActions, security.Act(act))
+	}
 	if rc.NetworkAccess != nil {
 		r.NetworkAccess = *rc.NetworkAccess
 	}
@@ -53,7 +58,10 @@ func (rc RoleConfig) role(name string) security.Role {
 func tableOf(r security.Role) RoleConfig {
 	rc := RoleConfig{
 		Profile: r.Profile, AllowedTools: r.AllowedTools, AllowedPaths: shortenAll(r.AllowedPaths), DeniedPaths: shortenAll(r.DeniedPaths),
-		MaxExecutionTimeSecs: r.MaxExecutionTimeSecs, MaxMemoryMB: r.MaxMemoryMB,
+		DeniedTools: r.DeniedTools, MaxExecutionTimeSecs: r.MaxExecutionTimeSecs, MaxMemoryMB: r.MaxMemoryMB,
+	}
+	for _, act := range r.DeniedActions {
+		rc.DeniedActions = append(rc.DeniedActions, string(act))
 	}
 	if len(rc.DeniedPaths) == 0 {
 		rc.DeniedPaths = nil
@@ -124,15 +132,23 @@ func (c Config) validateRoles() error {
 			return sys.Errorf(sys.CodeInvalid, "granted_addresses: %s", sys.Words{EN: e.Message, KO: e.MessageKO})
 		}
 	}
-	for name, rc := range c.Roles {
-		if err := cmp.Or(checkPaths("allowed_paths", rc.AllowedPaths), checkPaths("denied_paths", rc.DeniedPaths), security.CheckRole(rc.role(name))); err != nil {
-			return err
+	for _, name := range slices.Sorted(maps.Keys(c.Roles)) {
+		rc := c.Roles[name]
+		if err := cmp.Or(rc.checkPaths(), security.CheckRole(rc.role(name))); err != nil {
+			return inTable("roles."+name, err)
 		}
+	}
+	if err := c.validateSubjects(); err != nil {
+		return err
 	}
 	if !slices.ContainsFunc(c.roles(), func(r security.Role) bool { return r.Name == c.Role }) {
 		return sys.Errorf(sys.CodeInvalid, "role is %q, but there is no role of this name", c.Role)
 	}
 	return nil
+}
+
+func (rc RoleConfig) checkPaths() error {
+	return cmp.Or(checkPaths("allowed_paths", rc.AllowedPaths), checkPaths("denied_paths", rc.DeniedPaths))
 }
 
 func checkPaths(key string, paths []string) error {
@@ -162,38 +178,56 @@ func (k *Kernel) roleOf(name string) (security.Role, error) {
 	return security.Role{}, sys.Errorf(sys.CodeNotFound, "There is no role %q. Nothing was done.", name).WithHint("`oxios permissions roles list` shows them; choose another one.")
 }
 
-// rulesText keeps a role as it is when a run begins.
-func rulesText(r security.Role) string {
-	raw, err := json.Marshal(r)
+// keptRules are the rules of a run as they stand in the journal: those of its
+// role, and beside them those of single agents.
+type keptRules struct {
+	security.Role
+	Agents []security.Role `json:"agents,omitzero"`
+}
+
+// rulesText keeps rules as they are when a run begins.
+func rulesText(r security.Rules) string {
+	raw, err := json.Marshal(keptRules{r.Role, r.Agents})
 	if err != nil {
 		return "{}" // the zero role allows nothing
 	}
 	return string(raw)
 }
 
-// rulesOf returns the role that a run began with. What cannot be read allows
+// rulesOf returns the rules that a run began with. What cannot be read allows
 // nothing.
-func rulesOf(run Run) security.Role {
+func rulesOf(run Run) security.Rules {
 	if run.Rules == "" {
-		return security.BuiltInRole(run.Profile)
+		return security.Rules{Role: security.BuiltInRole(run.Profile)}
 	}
-	var r security.Role
+	var r keptRules
 	if json.Unmarshal([]byte(run.Rules), &r) != nil {
-		return security.Role{Name: run.Role}
+		return security.Rules{Role: security.Role{Name: run.Role}}
 	}
-	return r
+	return security.Rules{Role: r.Role, Agents: r.Agents}
 }
 
-// forkRole is what a fork may do: what was asked for it, and no more than its
-// parent.
-func (k *Kernel) forkRole(parent Run, f Fork) (security.Role, error) {
+// forkRules are what a fork is held to: the role that was asked for it, what
+// holds its parent, and the rule for an agent of its name. Whatever it is called,
+// the rules of those that it comes from hold it too.
+func (k *Kernel) forkRules(parent Run, f Fork, name string) (security.Rules, error) {
+	own := rulesOf(parent)
+	role, err := k.forkRole(own.Role, parent, f)
+	if err != nil {
+		return security.Rules{}, err
+	}
+	return k.config.get().rulesFor(role, own.Agents, name), nil
+}
+
+// forkRole is the role of a fork: what was asked for it, and no more than its
+// parent's.
+func (k *Kernel) forkRole(own security.Role, parent Run, f Fork) (security.Role, error) {
 	profile := f.Profile
 	if profile != "" {
 		if _, err := security.Profile(profile); err != nil {
 			return security.Role{}, err
 		}
 	}
-	own := rulesOf(parent)
 	switch {
 	case f.Role == "" && profile == "":
 		profile = security.ProfileWorker
@@ -305,7 +339,7 @@ func setTable(raw []byte, name string, rc *RoleConfig) ([]byte, error) {
 		}
 		text = bytes.TrimPrefix(out, []byte("[roles]\n"))
 	}
-	at := tableStart(raw, name)
+	at := tableStart(raw, "roles."+name)
 	if at < 0 {
 		if len(raw) > 0 && !bytes.HasSuffix(raw, []byte("\n")) {
 			raw = append(slices.Clone(raw), '\n')
@@ -327,18 +361,20 @@ func setTable(raw []byte, name string, rc *RoleConfig) ([]byte, error) {
 	return slices.Concat(raw[:at], text, raw[end:]), nil
 }
 
-// tableStart is where the header of a role's table stands; -1 without one.
-func tableStart(raw []byte, name string) int {
-	at := 0
-	for line := range bytes.Lines(raw) {
-		head := strings.Map(func(r rune) rune {
+// tableStart is where the header of a table stands; -1 without one.
+func tableStart(raw []byte, table string) int {
+	bare := func(s string) string {
+		return strings.Map(func(r rune) rune {
 			if strings.ContainsRune(" \t\"'", r) {
 				return -1
 			}
 			return r
-		}, string(line))
-		head, _, _ = strings.Cut(head, "#")
-		if strings.TrimSpace(head) == "[roles."+name+"]" {
+		}, s)
+	}
+	at, want := 0, "["+bare(table)+"]"
+	for line := range bytes.Lines(raw) {
+		head, _, _ := strings.Cut(bare(string(line)), "#")
+		if strings.TrimSpace(head) == want {
 			return at
 		}
 		at += len(line)

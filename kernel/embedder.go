@@ -66,7 +66,7 @@ func (a *MemoryAPI) Reembed(ctx context.Context) (MemoryEmbedding, error) {
 // TryEmbedder embeds a sentence with a model, "provider/model", whether or not it
 // is configured. Failures come in the report.
 func (a *MemoryAPI) TryEmbedder(ctx context.Context, embedder string) (EmbedderTest, error) {
-	return guard(ctx, a.caller, action{call: "memory.tryEmbedder", resource: "embedder:" + embedder}, func(ctx context.Context) (EmbedderTest, error) {
+	return guard(ctx, a.caller, action{call: "memory.tryEmbedder", resource: "embedder:" + embedder, network: true}, func(ctx context.Context) (EmbedderTest, error) {
 		t := EmbedderTest{Embedder: embedder, Local: true}
 		if embedder == "" {
 			t.Dim = retrieval.HashDim

@@ -78,7 +78,7 @@ func (a *ExecAPI) JobLog(ctx context.Context, id string, offset int64) (JobLog, 
 
 // KillJob ends a background command with all that it started, within 5 seconds.
 func (a *ExecAPI) KillJob(ctx context.Context, id string) error {
-	_, err := guard(ctx, a.caller, action{call: "exec.killJob", resource: "job:" + id}, func(ctx context.Context) (struct{}, error) {
+	_, err := guard(ctx, a.caller, action{call: "exec.killJob", resource: "job:" + id, stops: true}, func(ctx context.Context) (struct{}, error) {
 		j, err := a.k.commands().job(a.caller, id)
 		if err != nil {
 			return struct{}{}, err

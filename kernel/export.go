@@ -36,7 +36,7 @@ func (a *StateAPI) ExportSession(ctx context.Context, id, format string) (string
 // only when replace says so.
 func (a *StateAPI) SaveSession(ctx context.Context, id, format, path string, replace bool) (SavedFile, error) {
 	meta := map[string]any{"path": path}
-	return guard(ctx, a.caller, action{call: "state.saveSession", resource: "session:" + id, meta: meta}, func(ctx context.Context) (SavedFile, error) {
+	return guard(ctx, a.caller, action{call: "state.saveSession", resource: "session:" + id, paths: namedPaths(path), meta: meta}, func(ctx context.Context) (SavedFile, error) {
 		if !filepath.IsAbs(path) {
 			return SavedFile{}, sys.Errorf(sys.CodeInvalid, "%q is not an absolute path. Nothing was written.", path)
 		}

@@ -39,7 +39,7 @@ type Folder struct {
 // Folder shows a folder and whether runs may work in it. "" is the configured
 // one.
 func (a *ExecAPI) Folder(ctx context.Context, path string) (Folder, error) {
-	return guard(ctx, a.caller, action{call: "exec.folder", resource: "file:" + path}, func(ctx context.Context) (Folder, error) {
+	return guard(ctx, a.caller, action{call: "exec.folder", resource: "file:" + path, paths: namedPaths(path)}, func(ctx context.Context) (Folder, error) {
 		if path == "" {
 			path = a.k.config.get().workFolder()
 		}

@@ -157,7 +157,8 @@ func (k *Kernel) forkOf(ctx context.Context, c *caller, f Fork) (Run, error) {
 	if s := store.StepFrom(ctx); s != nil {
 		step = s.Step().ID
 	}
-	role, err := k.forkRole(parent, f)
+	name := titleOf(cmp.Or(strings.TrimSpace(f.Name), goal))
+	rules, err := k.forkRules(parent, f, name)
 	if err != nil {
 		return Run{}, err
 	}
@@ -173,8 +174,8 @@ func (k *Kernel) forkOf(ctx context.Context, c *caller, f Fork) (Run, error) {
 		return Run{}, err
 	}
 	run := Run{
-		ID: sys.NewID(), SessionID: parent.SessionID, ParentID: parent.ID, Name: titleOf(cmp.Or(strings.TrimSpace(f.Name), goal)), State: store.RunQueued,
-		Profile: role.Profile, Role: role.Name, Rules: rulesText(role), Folder: parent.Folder, Provider: choice.provider, Model: choice.model, Mode: parent.Mode, Via: parent.Via,
+		ID: sys.NewID(), SessionID: parent.SessionID, ParentID: parent.ID, Name: name, State: store.RunQueued,
+		Profile: rules.Most().Profile, Role: rules.Role.Name, Rules: rulesText(rules), Folder: parent.Folder, Provider: choice.provider, Model: choice.model, Mode: parent.Mode, Via: parent.Via,
 		Text: goal, CreatedAt: k.clock.Now(), Priority: int(min(priority, most)), Depth: parent.Depth + 1, MadeBy: step, Share: f.share,
 		Agents: parent.Agents,
 	}
@@ -196,7 +197,7 @@ func (k *Kernel) forkOf(ctx context.Context, c *caller, f Fork) (Run, error) {
 // or lets them go on. Steps that are open finish. It is remembered: a paused run
 // stays paused over a restart.
 func (a *AgentsAPI) PauseRun(ctx context.Context, id string, on bool) error {
-	_, err := guard(ctx, a.caller, action{call: "agents.pauseRun", resource: "run:" + id, meta: map[string]any{"on": on}}, func(ctx context.Context) (struct{}, error) {
+	_, err := guard(ctx, a.caller, action{call: "agents.pauseRun", resource: "run:" + id, stops: on, meta: map[string]any{"on": on}}, func(ctx context.Context) (struct{}, error) {
 		id, err := a.reach(ctx, id)
 		if err != nil {
 			return struct{}{}, err

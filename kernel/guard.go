@@ -20,8 +20,9 @@ type action struct {
 	effect   security.Effect
 	tier     security.Tier
 	readOnly bool
-	paths    []string  // absolute, links followed: what the rules of the caller's role are asked about
+	paths    []string  // absolute, links followed: what the rules of the caller are asked about
 	network  bool      // it reaches the network
+	stops    bool      // it only holds agents up, or ends what they do: no rule keeps the person from it
 	refusal  sys.Words // why tier 3 refuses it
 	hint     string    // what to do instead
 

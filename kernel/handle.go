@@ -58,7 +58,8 @@ type caller struct {
 	k      *Kernel
 	who    sys.Principal
 	cspace security.CSpace
-	role   security.Role // of an agent: what it may do at most
+	rules  security.Rules // of an agent: what holds it
+	role   security.Role  // what these allow together
 	scope  scope
 	trial  *trial // when set, calls are only decided, and nothing is done
 }
@@ -82,7 +83,7 @@ func (k *Kernel) As(p sys.Principal) *Handle {
 	c.cspace, _ = security.SpaceOf(p)
 	if p.Kind == sys.KindAgent {
 		live := k.runs.of(p.ID)
-		c.scope, c.role = live.scope, live.role
+		c.scope, c.rules, c.role = live.scope, live.rules, live.rules.Most()
 		c.cspace = c.cspace.Intersect(c.role.Space())
 	} else {
 		cfg := k.config.get()

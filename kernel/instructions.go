@@ -35,7 +35,7 @@ type Instructions = store.Instructions
 // CLAUDE.md, else those of the nearest folder above it in the same repository.
 // Without any the name is "".
 func (a *ExecAPI) Instructions(ctx context.Context, path string) (Instructions, error) {
-	return guard(ctx, a.caller, action{call: "exec.instructions", resource: "file:" + path}, func(ctx context.Context) (Instructions, error) {
+	return guard(ctx, a.caller, action{call: "exec.instructions", resource: "file:" + path, paths: namedPaths(path)}, func(ctx context.Context) (Instructions, error) {
 		abs, err := a.k.usable(path)
 		if err != nil {
 			return Instructions{}, err

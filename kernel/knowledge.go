@@ -252,14 +252,14 @@ func (a *KnowledgeAPI) Check(ctx context.Context) ([]VaultIssue, error) {
 // Nothing is overwritten: a file whose name is taken is left out and named, or
 // with beside comes in under another name.
 func (a *KnowledgeAPI) Import(ctx context.Context, dir string, beside bool) (VaultImported, error) {
-	return guard(ctx, a.caller, action{call: "knowledge.import", resource: "vault", meta: map[string]any{"from": dir}}, func(ctx context.Context) (VaultImported, error) {
+	return guard(ctx, a.caller, action{call: "knowledge.import", resource: "vault", paths: namedPaths(dir), meta: map[string]any{"from": dir}}, func(ctx context.Context) (VaultImported, error) {
 		return a.k.vault().Import(ctx, expandHome(dir), importMode(beside))
 	})
 }
 
 // ImportPreview says what [KnowledgeAPI.Import] would do now. It changes nothing.
 func (a *KnowledgeAPI) ImportPreview(ctx context.Context, dir string, beside bool) (VaultImported, error) {
-	return guard(ctx, a.caller, action{call: "knowledge.importPreview", resource: "vault"}, func(ctx context.Context) (VaultImported, error) {
+	return guard(ctx, a.caller, action{call: "knowledge.importPreview", resource: "vault", paths: namedPaths(dir)}, func(ctx context.Context) (VaultImported, error) {
 		return a.k.vault().ImportPreview(ctx, expandHome(dir), importMode(beside))
 	})
 }

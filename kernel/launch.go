@@ -116,8 +116,13 @@ func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, e
 		k.engine.hearAgain(choice.provider)
 	}
 	session.Provider, session.Model = choice.provider, choice.model
+	name := titleOf(cmp.Or(strings.TrimSpace(m.Name), text))
+	rules, err := k.rulesIn(ctx, role, cmp.Or(m.InsteadOf, session.HeadID), name)
+	if err != nil {
+		return Submitted{}, err
+	}
 	run := Run{
-		ID: sys.NewID(), SessionID: session.ID, Name: titleOf(text), State: store.RunQueued, Profile: role.Profile, Role: role.Name, Rules: rulesText(role),
+		ID: sys.NewID(), SessionID: session.ID, Name: name, State: store.RunQueued, Profile: rules.Most().Profile, Role: role.Name, Rules: rulesText(rules),
 		Folder: session.Folder, Provider: choice.provider, Model: choice.model, Mode: session.Mode, Via: m.Via, Text: m.Text, CreatedAt: k.clock.Now(),
 		Attachments: attached, Agents: m.Agents, Labels: labels,
 	}
@@ -305,11 +310,11 @@ func (k *Kernel) work(ctx context.Context, run Run, steps []store.Step) {
 		ctx, cancel = context.WithTimeoutCause(ctx, began.Add(time.Duration(limit)*time.Second).Sub(k.clock.Now()), late)
 		defer cancel()
 	}
-	if role := rulesOf(run); role.MaxExecutionTimeSecs > 0 {
-		late := sys.Errorf(sys.CodeTimeout, "It worked longer than the %d seconds that its role %s allows (max_execution_time_secs), so Oxios stopped it. What was done before is kept.", role.MaxExecutionTimeSecs, role.Name).
-			WithHint("Continue, or give the role more time.")
+	if secs, whose := rulesOf(run).Longest(); secs > 0 {
+		late := sys.Errorf(sys.CodeTimeout, "It worked longer than the %d seconds that %s allows (max_execution_time_secs), so Oxios stopped it. What was done before is kept.", secs, whose).
+			WithHint("Continue, or give it more time.")
 		var cancel context.CancelFunc
-		ctx, cancel = atWorkFor(ctx, time.Duration(role.MaxExecutionTimeSecs)*time.Second, late)
+		ctx, cancel = atWorkFor(ctx, time.Duration(secs)*time.Second, late)
 		defer cancel()
 	}
 	spec, err := k.spec(ctx, run, steps)
@@ -525,8 +530,9 @@ func (k *Kernel) Adopt(folder, mode string) (*Handle, error) {
 	if err != nil {
 		return nil, err
 	}
+	rules := k.config.get().rulesFor(role, nil, "adopted")
 	session := Session{ID: sys.NewID(), Title: "adopted", Folder: folder, Mode: string(m)}
-	run := Run{ID: sys.NewID(), SessionID: session.ID, Name: "adopted", State: store.RunRunning, Profile: role.Profile, Role: role.Name, Rules: rulesText(role), Folder: folder, Mode: string(m)}
+	run := Run{ID: sys.NewID(), SessionID: session.ID, Name: "adopted", State: store.RunRunning, Profile: rules.Most().Profile, Role: role.Name, Rules: rulesText(rules), Folder: folder, Mode: string(m)}
 	err = k.store.Write(ctx, func(tx *store.Tx) error {
 		if err := k.store.InsertSession(tx, &session); err != nil {
 			return err

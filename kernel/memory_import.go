@@ -149,7 +149,7 @@ func (m MemoryImport) news() (memory.New, error) {
 // which only the person may read. path must be absolute. A file that is there is
 // replaced only when replace says so.
 func (a *MemoryAPI) SaveExport(ctx context.Context, path string, replace bool) (SavedFile, error) {
-	return guard(ctx, a.caller, action{call: "memory.saveExport", resource: "memory", meta: map[string]any{"path": path}}, func(ctx context.Context) (SavedFile, error) {
+	return guard(ctx, a.caller, action{call: "memory.saveExport", resource: "memory", paths: namedPaths(path), meta: map[string]any{"path": path}}, func(ctx context.Context) (SavedFile, error) {
 		if !filepath.IsAbs(path) {
 			return SavedFile{}, sys.Errorf(sys.CodeInvalid, "%q is not an absolute path. Nothing was written.", path)
 		}

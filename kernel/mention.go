@@ -49,7 +49,7 @@ type Mentions struct {
 // Without words the folder is looked at anew; with words, what was seen in the
 // last half minute is good enough.
 func (a *ExecAPI) Mentions(ctx context.Context, in MentionArgs) (Mentions, error) {
-	return guard(ctx, a.caller, action{call: "exec.mentions", resource: "file:" + in.Folder}, func(ctx context.Context) (Mentions, error) {
+	return guard(ctx, a.caller, action{call: "exec.mentions", resource: "file:" + in.Folder, paths: namedPaths(in.Folder)}, func(ctx context.Context) (Mentions, error) {
 		configured := a.k.config.get().workFolder()
 		folder, err := a.k.usable(cmp.Or(in.Folder, configured))
 		if err != nil {

@@ -132,7 +132,7 @@ func (n *network) wake() {
 // Reconnect has the runs that wait for a provider try it again at once, and
 // returns the status.
 func (a *InfraAPI) Reconnect(ctx context.Context) (Status, error) {
-	return guard(ctx, a.caller, action{call: "infra.reconnect", resource: "network"}, func(ctx context.Context) (Status, error) {
+	return guard(ctx, a.caller, action{call: "infra.reconnect", resource: "network", network: true}, func(ctx context.Context) (Status, error) {
 		for _, o := range a.k.away() {
 			a.k.engine.breakers.Reset(o.Provider)
 		}

@@ -70,7 +70,7 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 		}
 	}()
 
-	if k.config, err = openConfig(o.Home); err != nil {
+	if k.config, err = openConfig(o.Home, o.Catalogue); err != nil {
 		return nil, err
 	}
 	cfg := k.config.get()

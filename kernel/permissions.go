@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"maps"
 	"net/netip"
 	"path/filepath"
 	"slices"
@@ -20,7 +21,9 @@ type Role = security.Role
 type Permissions struct {
 	Role        string     `json:"role"` // of new conversations
 	Roles       []RoleView `json:"roles"`
-	DeniedPaths []string   `json:"denied_paths"` // with ~ for the home
+	Agents      []RoleView `json:"agents"`         // the rules for single agents, by name; its profile is the widest where none is written
+	User        *RoleView  `json:"user,omitempty"` // what the person took from themselves
+	DeniedPaths []string   `json:"denied_paths"`   // with ~ for the home
 	// GrantedAddresses are ranges of the own network that agents may reach.
 	GrantedAddresses []string `json:"granted_addresses"`
 	Profiles         []string `json:"profiles"` // the narrowest first
@@ -50,16 +53,20 @@ type AccessSubject struct {
 // AccessCheck asks what a subject would be allowed.
 type AccessCheck struct {
 	Role     string `json:"role,omitempty"`     // by name; "" asks about the caller itself, the person about the role of new conversations
+	Agent    string `json:"agent,omitempty"`    // a single agent by name, with the role
+	User     bool   `json:"user,omitempty"`     // ask about the person
 	Action   string `json:"action"`             // execute_tool, access_path, network, fork, manage_agents or config_change
 	Resource string `json:"resource,omitempty"` // the tool, or the path: absolute, with ~, or below the caller's folder
 }
 
 // AccessDecision is the answer to an [AccessCheck]. Allowed means that no rule
-// of the role and no denied path is against it: policy, mode and the person may
-// still be.
+// for the subject and no denied path is against it: policy, mode and the person
+// may still be.
 type AccessDecision struct {
 	Allowed  bool   `json:"allowed"`
-	Role     string `json:"role"`
+	Subject  string `json:"subject"`         // role, agent or user
+	Role     string `json:"role,omitempty"`  // not of the user
+	Agent    string `json:"agent,omitempty"` // the single agent that was asked about
 	Action   string `json:"action"`
 	Resource string `json:"resource,omitempty"`
 	Rule     string `json:"rule,omitempty"` // that refuses
@@ -83,6 +90,14 @@ func (k *Kernel) permissions() Permissions {
 		p.DeniedPaths = []string{}
 	}
 	p.GrantedAddresses = slices.Concat([]string{}, cfg.GrantedAddresses)
+	p.Agents = []RoleView{}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
+		p.Agents = append(p.Agents, viewRole(cfg.Agents[name].rule(name), true))
+	}
+	if cfg.User != nil {
+		v := viewRole(cfg.userRule(), true)
+		p.User = &v
+	}
 	for _, r := range cfg.roles() {
 		_, changed := cfg.Roles[r.Name]
 		p.Roles = append(p.Roles, viewRole(r, changed))
@@ -104,7 +119,7 @@ func (a *SecurityAPI) Subject(ctx context.Context) (AccessSubject, error) {
 			out.Space[string(d)] = r.String()
 		}
 		if s.Kind == security.SubjectAgent {
-			v := viewRole(s.Role, false)
+			v := viewRole(a.role, false)
 			out.Role = &v
 		}
 		return out, nil
@@ -117,13 +132,9 @@ func (a *SecurityAPI) Check(ctx context.Context, in AccessCheck) (AccessDecision
 		if !slices.Contains(security.Acts(), security.Act(in.Action)) {
 			return AccessDecision{}, sys.Errorf(sys.CodeInvalid, "There is no action %q.", in.Action).WithHint("Use one of %s.", joinActs())
 		}
-		s := a.subject()
-		if in.Role != "" || s.Kind == security.SubjectUser {
-			r, err := a.k.roleOf(in.Role)
-			if err != nil {
-				return AccessDecision{}, err
-			}
-			s = security.Subject{Kind: security.SubjectRole, Name: r.Name, Role: r, Shut: a.k.shutAll()}
+		s, err := a.asked(in)
+		if err != nil {
+			return AccessDecision{}, err
 		}
 		resources := []string{in.Resource}
 		switch security.Act(in.Action) {
@@ -139,7 +150,10 @@ func (a *SecurityAPI) Check(ctx context.Context, in AccessCheck) (AccessDecision
 			}
 		default:
 		}
-		out := AccessDecision{Allowed: true, Role: s.Role.Name, Action: in.Action, Resource: in.Resource}
+		out := AccessDecision{Allowed: true, Subject: s.Kind, Role: s.Role.Name, Agent: in.Agent, Action: in.Action, Resource: in.Resource}
+		if in.User {
+			out.Role = ""
+		}
 		for _, r := range resources {
 			if no := s.Refuses(security.Act(in.Action), r); no != nil {
 				out.Allowed, out.Rule = false, no.Rule
@@ -149,6 +163,28 @@ func (a *SecurityAPI) Check(ctx context.Context, in AccessCheck) (AccessDecision
 		}
 		return out, nil
 	})
+}
+
+// asked is the subject that a check is about.
+func (a *SecurityAPI) asked(in AccessCheck) (security.Subject, error) {
+	cfg, s := a.k.config.get(), a.subject()
+	switch {
+	case in.User && (in.Role != "" || in.Agent != ""):
+		return s, sys.Errorf(sys.CodeInvalid, "The user has no role and is no agent. Nothing was checked.").WithHint("Ask about one of them at a time.")
+	case in.User:
+		return security.Subject{Kind: security.SubjectUser, Name: security.SubjectUser, Role: cfg.userRule()}, nil
+	case in.Role == "" && in.Agent == "" && s.Kind == security.SubjectAgent:
+		return s, nil
+	}
+	r, err := a.k.roleOf(in.Role)
+	if err != nil {
+		return s, err
+	}
+	out := security.Subject{Kind: security.SubjectRole, Name: r.Name, Role: r, Shut: a.k.shutAll()}
+	if in.Agent != "" {
+		out.Kind, out.Name, out.Agents = security.SubjectAgent, in.Agent, cfg.rulesFor(r, nil, in.Agent).Agents
+	}
+	return out, nil
 }
 
 func joinActs() string {
@@ -162,7 +198,7 @@ func joinActs() string {
 // SetRole writes a role, a new one or in place of the one of this name. Runs
 // that have begun keep theirs.
 func (a *SecurityAPI) SetRole(ctx context.Context, r Role) (Permissions, error) {
-	meta := map[string]any{"role": rulesText(r)}
+	meta := map[string]any{"role": rulesText(security.Rules{Role: r})}
 	return guard(ctx, a.caller, action{call: "security.setRole", resource: "role:" + r.Name, meta: meta}, func(context.Context) (Permissions, error) {
 		if slices.Contains(security.ProfileNames(), r.Name) && r.Profile == "" {
 			r.Profile = r.Name

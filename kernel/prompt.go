@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"runtime"
+	"strings"
 	"time"
 
 	"oxios/kernel/agent"
@@ -46,8 +47,13 @@ func (a *AgentsAPI) Prompt(ctx context.Context, m Submit) (PromptView, error) {
 		if err != nil {
 			return PromptView{}, err
 		}
+		rules, err := k.rulesIn(ctx, role, cmp.Or(m.InsteadOf, s.HeadID), titleOf(cmp.Or(strings.TrimSpace(m.Name), m.Text)))
+		if err != nil {
+			return PromptView{}, err
+		}
+		most := rules.Most()
 		h := handleOf(&caller{
-			k: k, who: sys.Principal{Kind: sys.KindAgent, Profile: role.Profile}, role: role, cspace: role.Space(),
+			k: k, who: sys.Principal{Kind: sys.KindAgent, Profile: most.Profile}, rules: rules, role: most, cspace: most.Space(),
 			scope: scope{folder: folder, mode: mode, space: s.Space},
 		})
 		tools, err := k.opts.Tools(ctx, h, m.Text)

@@ -29,7 +29,7 @@ const trialTime = 2 * time.Minute
 // TryProvider tries a provider as a person enters it. With save it is saved, but
 // only if it answers: what does not work is not left behind. Failures come in the report, with the field that they are about.
 func (a *InfraAPI) TryProvider(ctx context.Context, in ProviderInput, save bool) (Trial, error) {
-	return guard(ctx, a.caller, action{call: "infra.tryProvider", resource: "provider:" + cmp.Or(in.ID, in.Name, hostPort(in.BaseURL)), meta: map[string]any{"base_url": in.BaseURL, "save": save}}, func(ctx context.Context) (Trial, error) {
+	return guard(ctx, a.caller, action{call: "infra.tryProvider", network: true, resource: "provider:" + cmp.Or(in.ID, in.Name, hostPort(in.BaseURL)), meta: map[string]any{"base_url": in.BaseURL, "save": save}}, func(ctx context.Context) (Trial, error) {
 		trial, tried := a.k.tryProvider(ctx, in)
 		if !save || trial.Report.Error != nil || !trial.Report.Answers {
 			return trial, nil

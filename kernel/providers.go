@@ -309,7 +309,7 @@ func (a *InfraAPI) UseModel(ctx context.Context, provider, model string) error {
 // image with a model, "" for the provider's first. It costs a few hundred
 // tokens. Failures come in the report.
 func (a *InfraAPI) TestProvider(ctx context.Context, provider, model string) (TestReport, error) {
-	return guard(ctx, a.caller, action{call: "infra.testProvider", resource: "provider:" + provider}, func(ctx context.Context) (TestReport, error) {
+	return guard(ctx, a.caller, action{call: "infra.testProvider", network: true, resource: "provider:" + provider}, func(ctx context.Context) (TestReport, error) {
 		n, err := a.k.engine.entry(ctx, provider)
 		if err != nil {
 			return TestReport{}, err

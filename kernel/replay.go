@@ -207,8 +207,9 @@ func (k *Kernel) redecide(ctx context.Context, run Run, steps []store.Step, p Re
 	if c.cspace, err = security.SpaceOf(who); err != nil {
 		return Replay{}, err
 	}
-	c.role = rulesOf(run)
-	c.role.Profile = who.Profile
+	c.rules = rulesOf(run)
+	c.rules.Role.Profile = who.Profile
+	c.role = c.rules.Most()
 	set, err := k.opts.Tools(ctx, handleOf(c), run.Text)
 	if err != nil {
 		return Replay{}, err

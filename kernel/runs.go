@@ -70,7 +70,7 @@ type runs struct {
 type liveRun struct {
 	scope   scope
 	profile string
-	role    security.Role
+	rules   security.Rules
 	parent  string
 	gate    *gate // closed while this run is paused
 	waiting int   // open approvals
@@ -106,7 +106,7 @@ func (r *runs) enter(run Run, space string, mode security.Mode, task *orchestrat
 	own.set(run.Paused)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.live[run.ID] = &liveRun{profile: run.Profile, role: rulesOf(run), parent: run.ParentID, gate: own, task: task, labels: labels, scope: scope{
+	r.live[run.ID] = &liveRun{profile: run.Profile, rules: rulesOf(run), parent: run.ParentID, gate: own, task: task, labels: labels, scope: scope{
 		runID: run.ID, sessionID: run.SessionID, folder: run.Folder, mode: mode, agent: run.Name, space: space,
 	}}
 }

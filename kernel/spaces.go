@@ -223,7 +223,7 @@ func (k *Kernel) spaceNamed(ctx context.Context, name string) (id string, there 
 
 // Create makes a space. Without a folder it gets one of its own in the home.
 func (a *SpaceAPI) Create(ctx context.Context, in SpaceInput) (SpaceInfo, error) {
-	return guard(ctx, a.caller, action{call: "space.create", resource: "spaces", meta: map[string]any{"name": in.Name}}, func(ctx context.Context) (SpaceInfo, error) {
+	return guard(ctx, a.caller, action{call: "space.create", resource: "spaces", paths: namedPaths(in.Folder), meta: map[string]any{"name": in.Name}}, func(ctx context.Context) (SpaceInfo, error) {
 		return a.k.createSpace(ctx, in)
 	})
 }
@@ -245,7 +245,7 @@ func (k *Kernel) createSpace(ctx context.Context, in SpaceInput) (SpaceInfo, err
 
 // Update changes a space. Conversations that it has stay as they are.
 func (a *SpaceAPI) Update(ctx context.Context, id string, p SpacePatch) (SpaceInfo, error) {
-	return a.change(ctx, "space.update", event.Edited, id, func(s *SpaceInfo) error {
+	return a.change(ctx, action{call: "space.update", paths: namedPaths(*cmp.Or(p.Folder, new(string)))}, event.Edited, id, func(s *SpaceInfo) error {
 		for to, from := range map[*string]*string{
 			&s.Name: p.Name, &s.Emoji: p.Emoji, &s.Folder: p.Folder, &s.Instructions: p.Instructions, &s.Provider: p.Provider, &s.Model: p.Model, &s.Mode: p.Mode, &s.Role: p.Role,
 		} {
@@ -281,7 +281,7 @@ func (a *SpaceAPI) Update(ctx context.Context, id string, p SpacePatch) (SpaceIn
 // Archive takes a space out of sight: no new conversation finds it. What is in
 // it stays.
 func (a *SpaceAPI) Archive(ctx context.Context, id string) (SpaceInfo, error) {
-	return a.change(ctx, "space.archive", event.Archived, id, func(s *SpaceInfo) error {
+	return a.change(ctx, action{call: "space.archive"}, event.Archived, id, func(s *SpaceInfo) error {
 		if now := a.k.clock.Now(); s.ArchivedAt == nil {
 			s.ArchivedAt = &now
 		}
@@ -291,15 +291,16 @@ func (a *SpaceAPI) Archive(ctx context.Context, id string) (SpaceInfo, error) {
 
 // Restore brings an archived space back.
 func (a *SpaceAPI) Restore(ctx context.Context, id string) (SpaceInfo, error) {
-	return a.change(ctx, "space.restore", event.Returned, id, func(s *SpaceInfo) error {
+	return a.change(ctx, action{call: "space.restore"}, event.Returned, id, func(s *SpaceInfo) error {
 		s.ArchivedAt, s.UsedAt = nil, a.k.clock.Now()
 		return nil
 	})
 }
 
 // change is a call that changes one space, by its id or name.
-func (a *SpaceAPI) change(ctx context.Context, call, did, id string, fn func(*SpaceInfo) error) (SpaceInfo, error) {
-	return guard(ctx, a.caller, action{call: call, resource: "space:" + id}, func(ctx context.Context) (SpaceInfo, error) {
+func (a *SpaceAPI) change(ctx context.Context, act action, did, id string, fn func(*SpaceInfo) error) (SpaceInfo, error) {
+	act.resource = "space:" + id
+	return guard(ctx, a.caller, act, func(ctx context.Context) (SpaceInfo, error) {
 		s, err := a.k.findSpace(ctx, id)
 		if err == nil && s.ID == "" {
 			err = sys.Errorf(sys.CodeInvalid, "The default space is always there and has no settings. Nothing was changed.")

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -235,7 +236,7 @@ func (k *Kernel) runView(ctx context.Context, r Run, steps []store.Step, changed
 // UpdateSession changes a conversation's title, folder, model, mode or role, or
 // archives it. Fields that are nil stay.
 func (a *StateAPI) UpdateSession(ctx context.Context, id string, p SessionPatch) (Session, error) {
-	return guard(ctx, a.caller, action{call: "state.updateSession", resource: "session:" + id, meta: map[string]any{"change": p}}, func(ctx context.Context) (Session, error) {
+	return guard(ctx, a.caller, action{call: "state.updateSession", resource: "session:" + id, paths: namedPaths(*cmp.Or(p.Folder, new(string))), meta: map[string]any{"change": p}}, func(ctx context.Context) (Session, error) {
 		if p.Mode != nil {
 			m, err := security.ParseMode(*p.Mode)
 			if err != nil {

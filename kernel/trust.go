@@ -44,7 +44,7 @@ func (a *SecurityAPI) Folders(ctx context.Context) ([]KnownFolder, error) {
 // to be asked again. It covers the folders in it, unless more is known of one of
 // them. Runs that have begun keep what they were told.
 func (a *SecurityAPI) TrustFolder(ctx context.Context, path, trust string) (Folder, error) {
-	act := action{call: "security.trustFolder", resource: "file:" + path, meta: map[string]any{"trust": trust}}
+	act := action{call: "security.trustFolder", resource: "file:" + path, paths: namedPaths(path), meta: map[string]any{"trust": trust}}
 	return guard(ctx, a.caller, act, func(ctx context.Context) (Folder, error) {
 		if !slices.Contains([]string{FolderTrusted, FolderDeclined, ""}, trust) {
 			return Folder{}, sys.Errorf(sys.CodeInvalid, "%q cannot be said of a folder: it is trusted, declined, or nothing.", trust)

@@ -19,7 +19,7 @@ type UndoProgress struct {
 // StopUndo stops the undo or redo of a run after what it is about to put back. What
 // was put back stays so, and the same undo does the rest.
 func (a *AgentsAPI) StopUndo(ctx context.Context, runID string) error {
-	_, err := guard(ctx, a.caller, action{call: "agents.stopUndo", resource: "run:" + runID}, func(ctx context.Context) (struct{}, error) {
+	_, err := guard(ctx, a.caller, action{call: "agents.stopUndo", resource: "run:" + runID, stops: true}, func(ctx context.Context) (struct{}, error) {
 		id, err := a.k.runID(ctx, runID)
 		if err != nil {
 			return struct{}{}, err

@@ -60,6 +60,12 @@ func (c *console) permissionsShow() *cobra.Command {
 					c.printf("%s %s: %s", c.t("Role", "역할"), r.Name, oneLine(c.roleSummary(r)))
 				}
 			}
+			for _, r := range p.Agents {
+				c.printf("%s %s: %s", c.t("Agent", "에이전트"), oneLine(r.Name), oneLine(c.ruleSummary(r)))
+			}
+			if p.User != nil {
+				c.printf("%s: %s", c.t("You", "사용자"), oneLine(c.ruleSummary(*p.User)))
+			}
 			c.printf("%s %s", c.t("They stand in", "파일:"), p.Path)
 			return nil
 		}),
@@ -120,14 +126,15 @@ func (c *console) fullPath(path string) (string, error) {
 }
 
 func (c *console) permissionsCheck() *cobra.Command {
-	var role string
+	var role, agent string
+	var user bool
 	cmd := &cobra.Command{
 		Use: "check ACTION [RESOURCE]", Short: c.t("Say what the rules would allow; nothing is done", "규칙이 허용하는지 봅니다. 아무것도 하지 않습니다"), Args: c.args(1, 2),
-		Long: c.t("Says whether a rule of the role, or a denied path, is against something: execute_tool TOOL, access_path PATH, network, fork,\nmanage_agents or config_change. The folder, the mode and your approvals decide what is left. Exit code 1 when it is refused.",
-			"역할의 규칙이나 금지된 경로가 막는지 봅니다: execute_tool 도구, access_path 경로, network, fork, manage_agents, config_change.\n나머지는 폴더, 모드, 승인이 정합니다. 거부되면 종료 코드는 1입니다."),
-		Example: "  oxios permissions check access_path ~/taxes\n  oxios permissions check fork --role worker",
+		Long: c.t("Says whether a rule for the role, the agent or you, or a denied path, is against something: execute_tool TOOL, access_path PATH, network, fork,\nmanage_agents or config_change. The folder, the mode and your approvals decide what is left. Exit code 1 when it is refused.",
+			"역할·에이전트·사용자의 규칙이나 금지된 경로가 막는지 봅니다: execute_tool 도구, access_path 경로, network, fork, manage_agents, config_change.\n나머지는 폴더, 모드, 승인이 정합니다. 거부되면 종료 코드는 1입니다."),
+		Example: "  oxios permissions check access_path ~/taxes\n  oxios permissions check fork --role worker\n  oxios permissions check network --agent helper\n  oxios permissions check config_change --user",
 		RunE: c.linked(func(ctx context.Context, l *link, args []string) error {
-			in := kernel.AccessCheck{Role: role, Action: args[0]}
+			in := kernel.AccessCheck{Role: role, Agent: agent, User: user, Action: args[0]}
 			if len(args) > 1 {
 				in.Resource = args[1]
 			}
@@ -147,6 +154,10 @@ func (c *console) permissionsCheck() *cobra.Command {
 				if err := c.writeJSON(d); err != nil {
 					return err
 				}
+			case d.Allowed && user:
+				c.printf("%s", c.t("Allowed by the rules for you.", "사용자 규칙이 허용합니다."))
+			case d.Allowed && agent != "":
+				c.printf(c.t("Allowed by the rules for the agent %s and of the role %s.", "%s 에이전트와 %s 역할의 규칙이 허용합니다."), oneLine(agent), d.Role)
 			case d.Allowed:
 				c.printf(c.t("Allowed by the rules of the role %s.", "%s 역할의 규칙이 허용합니다."), d.Role)
 			default:
@@ -160,5 +171,7 @@ func (c *console) permissionsCheck() *cobra.Command {
 		}),
 	}
 	cmd.Flags().StringVar(&role, "role", "", c.t("ask about this `role`", "이 `역할`에 대해 묻습니다"))
+	cmd.Flags().StringVar(&agent, "agent", "", c.t("ask about the agent of this `name`, with the role", "역할과 함께 이 `이름`의 에이전트에 대해 묻습니다"))
+	cmd.Flags().BoolVar(&user, "user", false, c.t("ask about what you do yourself", "직접 하는 일에 대해 묻습니다"))
 	return c.withJSON(cmd)
 }

@@ -52,3 +52,37 @@ func TestRunWithARoleIsHeldByIt(t *testing.T) {
 		t.Errorf("got %+v, want one run of the role reader", list)
 	}
 }
+
+func TestPermissionsKnowSingleAgentsAndTheUser(t *testing.T) {
+	t.Parallel()
+	d := setup(t)
+	path := filepath.Join(d.Home, "config.toml")
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := "\n[agents.helper]\ndenied_tools = [\"write\"]\ndenied_actions = [\"manage_agents\"]\n\n[user]\ndenied_actions = [\"config_change\"]\n"
+	if err := os.WriteFile(path, append(raw, tables...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	contains(t, "show", d.must(0, "permissions", "show").out, "Agent helper: not the tools write; manages no agents", "You: changes no settings")
+	contains(t, "an agent", d.must(exitFailed, "permissions", "check", "execute_tool", "write", "--agent", "helper").out, "Refused by denied_tools", `the agent "helper"`, "Changed here: The table [agents.")
+	contains(t, "another one", d.must(0, "permissions", "check", "execute_tool", "write", "--agent", "other").out, "Allowed by the rules for the agent other and of the role operator")
+	contains(t, "you", d.must(exitFailed, "permissions", "check", "config_change", "--user").out, "Refused by denied_actions: denied_actions of the user")
+	contains(t, "you", d.must(0, "permissions", "check", "fork", "--user").out, "Allowed by the rules for you.")
+	got := decode[kernel.AccessDecision](t, d.must(exitFailed, "permissions", "check", "execute_tool", "write", "--agent", "helper", "--json").out)
+	if got.Allowed || got.Subject != "agent" || got.Agent != "helper" || got.Rule != "denied_tools" || got.Role != "operator" {
+		t.Errorf("got %+v", got)
+	}
+	contains(t, "a setting", d.must(exitFailed, "config", "set", "theme", "dark").err, "Refused by a rule that you wrote", "[user]")
+
+	dir := t.TempDir()
+	d.must(0, "run", "--folder", dir, "--mode", "auto", "--name", "helper", "Write a hello file")
+	if _, err := os.Stat(filepath.Join(dir, "hello.txt")); err == nil {
+		t.Error("the agent wrote with the tool that is denied to it")
+	}
+	d.must(0, "run", "--folder", dir, "--mode", "auto", "--name", "other", "Write a hello file")
+	if _, err := os.Stat(filepath.Join(dir, "hello.txt")); err != nil {
+		t.Errorf("an agent of another name: %v", err)
+	}
+}

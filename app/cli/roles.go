@@ -168,6 +168,15 @@ func (c *console) roleSummary(r kernel.RoleView) string {
 	return strings.TrimSuffix(c.t("profile ", "프로필 ")+r.Profile+"; "+c.roleLimits(r), "; ")
 }
 
+// ruleSummary tells the rules for an agent or for the person in a line.
+func (c *console) ruleSummary(r kernel.RoleView) string {
+	limits := c.roleLimits(r)
+	if r.Profile != "supervisor" { // one of its own; the widest takes nothing
+		limits = strings.TrimSuffix(c.t("profile ", "프로필 ")+r.Profile+"; "+limits, "; ")
+	}
+	return firstOf(limits, c.t("takes nothing away", "제한 없음"))
+}
+
 // roleLimits are what a role takes from its profile.
 func (c *console) roleLimits(r kernel.RoleView) string {
 	var parts []string
@@ -177,6 +186,9 @@ func (c *console) roleLimits(r kernel.RoleView) string {
 		}
 	}
 	only("only the tools", "도구만:", r.AllowedTools)
+	if len(r.DeniedTools) > 0 {
+		only("not the tools", "금지 도구:", r.DeniedTools)
+	}
 	only("only the paths", "경로만:", r.AllowedPaths)
 	if len(r.DeniedPaths) > 0 {
 		only("not the paths", "금지 경로:", r.DeniedPaths)
@@ -186,6 +198,14 @@ func (c *console) roleLimits(r kernel.RoleView) string {
 	}
 	if !r.CanFork {
 		parts = append(parts, c.t("starts no agents", "에이전트를 시작하지 않음"))
+	}
+	for _, act := range r.DeniedActions {
+		switch string(act) {
+		case "manage_agents":
+			parts = append(parts, c.t("manages no agents", "에이전트를 관리하지 않음"))
+		case "config_change":
+			parts = append(parts, c.t("changes no settings", "설정을 바꾸지 않음"))
+		}
 	}
 	if r.MaxExecutionTimeSecs > 0 {
 		parts = append(parts, fmt.Sprintf(c.t("works up to %d s", "작업 최대 %d초"), r.MaxExecutionTimeSecs))

@@ -22,10 +22,10 @@ const maxStdin = 12 << 20
 
 // runFlags are the flags of `oxios run`.
 type runFlags struct {
-	session, provider, model, mode, role, folder string
-	space                                        string // its name; "" finds it out
-	insteadOf                                    string // a run, or a part of its id
-	attach                                       []string
+	session, provider, model, mode, role, name, folder string
+	space                                              string // its name; "" finds it out
+	insteadOf                                          string // a run, or a part of its id
+	attach                                             []string
 
 	timeout    time.Duration
 	maxCost    *float64
@@ -75,6 +75,7 @@ func (c *console) runCommand() *cobra.Command {
 	fl.StringVar(&f.model, "model", "", c.t("the `model`", "사용할 `모델`"))
 	fl.StringVar(&f.provider, "provider", "", c.t("the `provider` of the model", "모델의 `제공자`"))
 	fl.StringVar(&f.mode, "mode", "", c.t("what it may do without asking: `ask`, guarded or auto", "묻지 않고 할 수 있는 일: `ask`, guarded, auto"))
+	fl.StringVar(&f.name, "name", "", c.t("the agent's `name`, by which rules of config.toml can be for it alone", "에이전트의 `이름`. config.toml에서 이 이름만의 규칙을 정할 수 있습니다"))
 	fl.StringVar(&f.role, "role", "", c.t("what it may do at most: a `role` of `oxios permissions roles list`", "최대 권한: `oxios permissions roles list`의 `역할`"))
 	fl.StringVar(&f.folder, "folder", "", c.t("work in this `folder` instead of the current one", "현재 폴더 대신 이 `폴더`에서 일합니다"))
 	fl.DurationVar(&f.timeout, "timeout", 0, c.t("stop it after this `time`, like 90s or 10m", "이 `시간`이 지나면 멈춥니다 (예: 90s, 10m)"))
@@ -198,7 +199,7 @@ func (c *console) say(ctx context.Context, args []string, f runFlags) error {
 		Terminal: kernel.TerminalEnv(c.getenv),
 		Space:    space,
 		MaxUSD:   f.maxCost, Agents: value(f.agents),
-		SessionID: f.session, InsteadOf: f.insteadOf, Text: text, Attachments: attached, Folder: folder, Provider: f.provider, Model: f.model, Mode: f.mode, Role: f.role, Via: via,
+		SessionID: f.session, InsteadOf: f.insteadOf, Text: text, Attachments: attached, Folder: folder, Provider: f.provider, Model: f.model, Mode: f.mode, Role: f.role, Name: f.name, Via: via,
 	})
 	if err != nil {
 		return err

@@ -32,24 +32,28 @@ const (
 	SubjectRole  = "role"  // whoever has a role
 )
 
-// Subject is who would do something. A user is held by nothing here; an agent
-// and a role are held by the role and by the paths that are denied to all.
+// Subject is who would do something. An agent and a role are held by the role,
+// by the paths that are denied to all, and by the rules for single agents; a user
+// by the rules for the person alone.
 type Subject struct {
-	Kind string
-	Name string
-	Role Role
-	Shut Shut // what no agent reaches
+	Kind   string
+	Name   string
+	Role   Role   // of a user: what the person took from themselves
+	Agents []Role // the rules for single agents that hold it too
+	Shut   Shut   // what no agent reaches
 }
 
 // The rules that can refuse.
 const (
-	RuleTools   = "allowed_tools"
-	RuleAllowed = "allowed_paths"
-	RuleDenied  = "denied_paths"
-	RuleNetwork = "network_access"
-	RuleFork    = "can_fork"
-	RuleRights  = "profile"
-	RulePerson  = "person"
+	RuleTools    = "allowed_tools"
+	RuleNotTools = "denied_tools"
+	RuleAllowed  = "allowed_paths"
+	RuleDenied   = "denied_paths"
+	RuleNetwork  = "network_access"
+	RuleFork     = "can_fork"
+	RuleActions  = "denied_actions"
+	RuleRights   = "profile"
+	RulePerson   = "person"
 )
 
 // Refusal says which rule refuses an act, and where the person changes it.
@@ -65,48 +69,96 @@ type Refusal struct {
 // all of them have to pass.
 func (s Subject) Refuses(act Act, resource string) *Refusal {
 	if s.Kind == SubjectUser {
-		return nil
+		return s.Role.refuses(act, resource, ofUser())
 	}
-	r := s.Role
-	inRole := func() sys.Words {
-		return sys.Say("Settings, Permissions, Roles; `oxios permissions roles set %s`.", r.Name)
-	}
-	switch act {
-	case ActExecuteTool:
-		if r.AllowedTools != nil && !slices.Contains(r.AllowedTools, resource) {
-			return &Refusal{RuleTools, sys.Say("allowed_tools of the role %s does not name the tool %s", r.Name, resource), inRole()}
-		}
-	case ActAccessPath:
+	switch {
+	case act == ActConfigChange:
+		return &Refusal{RulePerson, sys.Say("settings are changed by the person alone"), sys.Say("Ask the person to do it.")}
+	case !slices.Contains(Acts(), act):
+		return &Refusal{RulePerson, sys.Say("nothing is known of %s", string(act)), sys.Say("Ask the person to do it.")}
+	case act == ActAccessPath:
 		if p := s.Shut.Reaches(resource); p != "" {
 			return &Refusal{RuleDenied, sys.Say("denied_paths keeps %s from all agents", p), sys.Say("Settings, Permissions, Never touched; `oxios permissions allow %s`.", p)}
 		}
-		if p := ShutPaths(r.DeniedPaths).Reaches(resource); p != "" {
-			return &Refusal{RuleDenied, sys.Say("denied_paths of the role %s names %s", r.Name, p), inRole()}
+	}
+	if no := s.Role.refusesAgent(act, resource, ofRole(s.Role.Name)); no != nil {
+		return no
+	}
+	for _, a := range s.Agents {
+		if no := a.refusesAgent(act, resource, ofAgent(a.Name)); no != nil {
+			return no
 		}
-		if r.AllowedPaths != nil && !r.Reaches(resource) {
-			return &Refusal{RuleAllowed, sys.Say("allowed_paths of the role %s names only %s", r.Name, strings.Join(r.AllowedPaths, ", ")), inRole()}
+	}
+	return nil
+}
+
+// owner is whose rules they are, as a refusal names it, and where the person
+// changes them.
+type owner struct{ who, mend sys.Words }
+
+func ofRole(name string) owner {
+	return owner{sys.Say("the role %s", name), sys.Say("Settings, Permissions, Roles; `oxios permissions roles set %s`.", name)}
+}
+
+func ofAgent(name string) owner {
+	return owner{sys.Say("the agent %q", name), sys.Say("The table [agents.%q] of config.toml, in an editor; `oxios permissions show` shows it.", name)}
+}
+
+func ofUser() owner {
+	return owner{sys.Say("the user"), sys.Say("The table [user] of config.toml, in an editor; `oxios permissions show` shows it.")}
+}
+
+// refusesAgent is refuses for an agent, who also needs the rights of the profile.
+func (r Role) refusesAgent(act Act, resource string, of owner) *Refusal {
+	if !r.Space().Allows(DomainAgents, X) {
+		switch act {
+		case ActFork:
+			return &Refusal{RuleRights, sys.Say("the profile %s of %s starts no agents", r.Profile, of.who), of.mend}
+		case ActManageAgents:
+			return &Refusal{RuleRights, sys.Say("the profile %s of %s manages no agents", r.Profile, of.who), of.mend}
+		default:
+		}
+	}
+	return r.refuses(act, resource, of)
+}
+
+// refuses says which of the rules that were written down is against an act. What
+// denies wins over what allows.
+func (r Role) refuses(act Act, resource string, of owner) *Refusal {
+	if slices.Contains(r.DeniedActions, act) {
+		return &Refusal{RuleActions, sys.Say("denied_actions of %s names %s", of.who, string(act)), of.mend}
+	}
+	switch act {
+	case ActExecuteTool:
+		if slices.Contains(r.DeniedTools, resource) {
+			return &Refusal{RuleNotTools, sys.Say("denied_tools of %s names the tool %s", of.who, resource), of.mend}
+		}
+		if !r.HasTool(resource) {
+			return &Refusal{RuleTools, sys.Say("allowed_tools of %s does not name the tool %s", of.who, resource), of.mend}
+		}
+	case ActAccessPath:
+		if p := ShutPaths(r.DeniedPaths).Reaches(resource); p != "" {
+			return &Refusal{RuleDenied, sys.Say("denied_paths of %s names %s", of.who, p), of.mend}
+		}
+		if !r.Reaches(resource) {
+			return &Refusal{RuleAllowed, sys.Say("allowed_paths of %s names only %s", of.who, strings.Join(r.AllowedPaths, ", ")), of.mend}
 		}
 	case ActNetwork:
 		if !r.NetworkAccess {
-			return &Refusal{RuleNetwork, sys.Say("network_access is off for the role %s, so that nobody is asked for it", r.Name), inRole()}
+			return &Refusal{RuleNetwork, sys.Say("network_access is off for %s, so that nobody is asked for it", of.who), of.mend}
 		}
 	case ActFork:
-		if !r.Space().Allows(DomainAgents, X) {
-			return &Refusal{RuleRights, sys.Say("the profile %s of the role %s starts no agents", r.Profile, r.Name), inRole()}
-		}
 		if !r.CanFork {
-			return &Refusal{RuleFork, sys.Say("can_fork is off for the role %s", r.Name), inRole()}
+			return &Refusal{RuleFork, sys.Say("can_fork is off for %s", of.who), of.mend}
 		}
-	case ActManageAgents:
-		if !r.Space().Allows(DomainAgents, X) {
-			return &Refusal{RuleRights, sys.Say("the profile %s of the role %s manages no agents", r.Profile, r.Name), inRole()}
-		}
-	case ActConfigChange:
-		return &Refusal{RulePerson, sys.Say("settings are changed by the person alone"), sys.Say("Ask the person to do it.")}
 	default:
-		return &Refusal{RulePerson, sys.Say("nothing is known of %s", string(act)), sys.Say("Ask the person to do it.")}
 	}
 	return nil
+}
+
+// HasTool reports whether the rules leave a tool to those that they hold.
+func (r Role) HasTool(name string) bool {
+	return !slices.Contains(r.DeniedTools, name) && (r.AllowedTools == nil || slices.Contains(r.AllowedTools, name))
 }
 
 // Reaches reports whether allowed_paths hold a path; its links were followed.
@@ -130,6 +182,21 @@ func CheckRole(r Role) error {
 		return sys.Errorf(sys.CodeInvalid, "%q is no name for a role: it is of letters, digits, - and _.", r.Name)
 	case slices.Contains(ProfileNames(), r.Name) && r.Profile != r.Name:
 		return sys.Errorf(sys.CodeInvalid, "The role %s begins with the profile of its name.", r.Name).WithHint("Make a role of another name.")
+	}
+	return CheckRules(r)
+}
+
+// CheckRules says what is wrong with the rules themselves, whoever they are for.
+func CheckRules(r Role) error {
+	for _, act := range r.DeniedActions {
+		switch {
+		case !slices.Contains(Acts(), act):
+			return sys.Errorf(sys.CodeInvalid, "denied_actions has %q, which is no action: use manage_agents or config_change", string(act))
+		case act != ActManageAgents && act != ActConfigChange:
+			return sys.Errorf(sys.CodeInvalid, "denied_actions has %q, which is denied in another way: allowed_tools, denied_tools, allowed_paths, denied_paths, network_access or can_fork", string(act))
+		}
+	}
+	switch {
 	case r.MaxExecutionTimeSecs < 0 || r.MaxExecutionTimeSecs > 86400:
 		return sys.Errorf(sys.CodeInvalid, "max_execution_time_secs is %d, but must be from 1 to 86400 seconds, or 0 for no limit.", r.MaxExecutionTimeSecs)
 	case r.MaxMemoryMB < 0 || r.MaxMemoryMB > 0 && r.MaxMemoryMB < 16 || r.MaxMemoryMB > 1<<20:

@@ -15,10 +15,12 @@ type Role struct {
 	Name                 string   `json:"name"`
 	Profile              string   `json:"profile"`                 // the rights that it begins with
 	AllowedTools         []string `json:"allowed_tools,omitzero"`  // left out for every tool of the profile
+	DeniedTools          []string `json:"denied_tools,omitzero"`   // these win
 	AllowedPaths         []string `json:"allowed_paths,omitzero"`  // left out for every path that the folder and the person allow
 	DeniedPaths          []string `json:"denied_paths,omitzero"`   // these win
 	NetworkAccess        bool     `json:"network_access"`          // the person may be asked for the network
 	CanFork              bool     `json:"can_fork"`                // as far as the profile can
+	DeniedActions        []Act    `json:"denied_actions,omitzero"` // of those that no other rule is about
 	MaxExecutionTimeSecs int      `json:"max_execution_time_secs"` // at work, of an agent and of each of its commands; 0 is no limit of its own
 	MaxMemoryMB          int      `json:"max_memory_mb"`           // of a command; 0 is no limit of its own
 }
@@ -30,7 +32,7 @@ func BuiltInRole(profile string) Role {
 
 // Plain reports whether the role takes nothing from its profile.
 func (r Role) Plain() bool {
-	return r.AllowedTools == nil && r.AllowedPaths == nil && len(r.DeniedPaths) == 0 && r.NetworkAccess && r.CanFork &&
+	return r.AllowedTools == nil && r.AllowedPaths == nil && len(r.DeniedTools)+len(r.DeniedPaths)+len(r.DeniedActions) == 0 && r.NetworkAccess && r.CanFork &&
 		r.MaxExecutionTimeSecs == 0 && r.MaxMemoryMB == 0
 }
 
@@ -62,9 +64,15 @@ func (r Role) Narrow(asked Role) Role {
 		NetworkAccess: r.NetworkAccess && asked.NetworkAccess, CanFork: r.CanFork && asked.CanFork,
 		MaxExecutionTimeSecs: lower(r.MaxExecutionTimeSecs, asked.MaxExecutionTimeSecs), MaxMemoryMB: lower(r.MaxMemoryMB, asked.MaxMemoryMB),
 	}
-	for _, p := range slices.Concat(r.DeniedPaths, asked.DeniedPaths) {
-		if !slices.Contains(out.DeniedPaths, p) {
-			out.DeniedPaths = append(out.DeniedPaths, p)
+	out.DeniedTools, out.DeniedPaths, out.DeniedActions = either(r.DeniedTools, asked.DeniedTools), either(r.DeniedPaths, asked.DeniedPaths), either(r.DeniedActions, asked.DeniedActions)
+	return out
+}
+
+// either returns what one of two lists names, each thing once.
+func either[T comparable](a, b []T) (out []T) {
+	for _, one := range slices.Concat(a, b) {
+		if !slices.Contains(out, one) {
+			out = append(out, one)
 		}
 	}
 	return out
@@ -80,7 +88,10 @@ func (r Role) SubsetOf(other Role) bool {
 		lower(r.MaxMemoryMB, other.MaxMemoryMB) != r.MaxMemoryMB:
 		return false
 	}
-	if other.AllowedTools != nil && (r.AllowedTools == nil || slices.ContainsFunc(r.AllowedTools, func(t string) bool { return !slices.Contains(other.AllowedTools, t) })) {
+	if slices.ContainsFunc(other.DeniedTools, r.HasTool) || slices.ContainsFunc(other.DeniedActions, func(a Act) bool { return !slices.Contains(r.DeniedActions, a) }) {
+		return false
+	}
+	if other.AllowedTools != nil && (r.AllowedTools == nil || slices.ContainsFunc(r.AllowedTools, func(t string) bool { return r.HasTool(t) && !slices.Contains(other.AllowedTools, t) })) {
 		return false
 	}
 	if other.AllowedPaths != nil && (r.AllowedPaths == nil || slices.ContainsFunc(r.AllowedPaths, func(p string) bool { return spelledIn(p, other.AllowedPaths) == "" })) {

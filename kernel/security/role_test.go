@@ -17,6 +17,7 @@ func TestNoDelegationOfARoleWidens(t *testing.T) {
 	tools := []string{"read", "write", "exec", "agent", "browser"}
 	paths := []string{"/p", "/p/a", "/p/a/b", "/p/a/c", "/p-evil", "/q", "/q/a", "/", "/r/x"}
 	profiles := append(ProfileNames(), "unheard-of")
+	acts := [][]Act{nil, nil, {ActManageAgents}, {ActConfigChange, ActManageAgents}}
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		some := func(from []string, nilToo bool) []string {
@@ -33,7 +34,7 @@ func TestNoDelegationOfARoleWidens(t *testing.T) {
 		}
 		random := func(name string) Role {
 			return Role{
-				Name: name, Profile: profiles[rng.IntN(len(profiles))], AllowedTools: some(tools, true), AllowedPaths: some(paths, true), DeniedPaths: some(paths[1:7], true),
+				Name: name, Profile: profiles[rng.IntN(len(profiles))], AllowedTools: some(tools, true), AllowedPaths: some(paths, true), DeniedPaths: some(paths[1:7], true), DeniedTools: some(tools[1:], true), DeniedActions: acts[rng.IntN(len(acts))],
 				NetworkAccess: rng.IntN(2) == 0, CanFork: rng.IntN(2) == 0, MaxExecutionTimeSecs: rng.IntN(3) * 10, MaxMemoryMB: rng.IntN(3) * 100,
 			}
 		}

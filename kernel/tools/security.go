@@ -17,6 +17,7 @@ type securityArgs struct {
 	Action   string `json:"action" jsonschema:"self shows what you may do; roles and grants list what the person set; check says what would be allowed; waiting lists requests that wait for the person"`
 	Role     string `json:"role,omitempty" jsonschema:"for check: ask about this role instead of yourself"`
 	Act      string `json:"act,omitempty" jsonschema:"for check: what would be done"`
+	Agent    string `json:"agent,omitempty" jsonschema:"for check: ask about the agent of this name, with the role"`
 	Resource string `json:"resource,omitempty" jsonschema:"for check: the tool or the path"`
 }
 
@@ -64,6 +65,9 @@ func securityText(ctx context.Context, h *kernel.Handle, in securityArgs) (strin
 		for _, r := range p.Roles {
 			b.WriteString("- " + roleText(r) + "\n")
 		}
+		for _, r := range p.Agents {
+			b.WriteString("- the single agent " + roleText(r) + "\n")
+		}
 		b.WriteString(deniedText(p.DeniedPaths))
 		if len(p.GrantedAddresses) > 0 {
 			b.WriteString("\nOpen to all agents in the person's own network: " + strings.Join(p.GrantedAddresses, ", ") + ".")
@@ -96,7 +100,7 @@ func securityText(ctx context.Context, h *kernel.Handle, in securityArgs) (strin
 		}
 		return strings.TrimRight(b.String(), "\n"), nil
 	}
-	d, err := h.Security.Check(ctx, kernel.AccessCheck{Role: in.Role, Action: in.Act, Resource: in.Resource})
+	d, err := h.Security.Check(ctx, kernel.AccessCheck{Role: in.Role, Agent: in.Agent, Action: in.Act, Resource: in.Resource})
 	if err != nil {
 		return "", err
 	}
@@ -136,6 +140,9 @@ func roleText(r kernel.RoleView) string {
 		}
 	}
 	list("only the tools", r.AllowedTools)
+	if len(r.DeniedTools) > 0 {
+		list("not the tools", r.DeniedTools)
+	}
 	list("only the paths", r.AllowedPaths)
 	if len(r.DeniedPaths) > 0 {
 		list("not the paths", r.DeniedPaths)
@@ -145,6 +152,9 @@ func roleText(r kernel.RoleView) string {
 	}
 	if !r.CanFork {
 		parts = append(parts, "no forks")
+	}
+	if slices.Contains(r.DeniedActions, "manage_agents") {
+		parts = append(parts, "manages no agents")
 	}
 	if r.MaxExecutionTimeSecs > 0 {
 		parts = append(parts, fmt.Sprintf("works up to %d s", r.MaxExecutionTimeSecs))

@@ -6,6 +6,10 @@ import type { Transport } from './transport';
 export interface AccessCheck {
   /** by name; "" asks about the caller itself, the person about the role of new conversations */
   role?: string;
+  /** a single agent by name, with the role */
+  agent?: string;
+  /** ask about the person */
+  user?: boolean;
   /** execute_tool, access_path, network, fork, manage_agents or config_change */
   action?: string;
   /** the tool, or the path: absolute, with ~, or below the caller's folder */
@@ -14,12 +18,17 @@ export interface AccessCheck {
 
 /**
  * AccessDecision is the answer to an [AccessCheck]. Allowed means that no rule
- * of the role and no denied path is against it: policy, mode and the person may
- * still be.
+ * for the subject and no denied path is against it: policy, mode and the person
+ * may still be.
  */
 export interface AccessDecision {
   allowed: boolean;
-  role: string;
+  /** role, agent or user */
+  subject: string;
+  /** not of the user */
+  role?: string;
+  /** the single agent that was asked about */
+  agent?: string;
   action: string;
   resource?: string;
   /** that refuses */
@@ -47,6 +56,9 @@ export interface AccessSubject {
   folder: string;
   mode: string;
 }
+
+/** Act is something that a subject may be allowed to do. */
+export type Act = 'execute_tool' | 'access_path' | 'network' | 'fork' | 'manage_agents' | 'config_change';
 
 /** Action is what an audit entry is about. */
 export type Action = 'AgentSpawn' | 'AgentExit' | 'ToolCall' | 'ToolResult' | 'MemoryWrite' | 'MemoryRead' | 'ConfigChange' | 'SkillInstall' | 'CronTrigger' | 'GitCommit' | 'AccessDenied' | 'Other';
@@ -2263,6 +2275,10 @@ export interface Permissions {
   /** of new conversations */
   role: string;
   roles: RoleView[];
+  /** the rules for single agents, by name; its profile is the widest where none is written */
+  agents: RoleView[];
+  /** what the person took from themselves */
+  user?: RoleView;
   /** with ~ for the home */
   denied_paths: string[];
   /** GrantedAddresses are ranges of the own network that agents may reach. */
@@ -2660,6 +2676,8 @@ export interface Role {
   profile: string;
   /** left out for every tool of the profile */
   allowed_tools?: string[];
+  /** these win */
+  denied_tools?: string[];
   /** left out for every path that the folder and the person allow */
   allowed_paths?: string[];
   /** these win */
@@ -2668,6 +2686,8 @@ export interface Role {
   network_access: boolean;
   /** as far as the profile can */
   can_fork: boolean;
+  /** of those that no other rule is about */
+  denied_actions?: Act[];
   /** at work, of an agent and of each of its commands; 0 is no limit of its own */
   max_execution_time_secs: number;
   /** of a command; 0 is no limit of its own */
@@ -2681,6 +2701,8 @@ export interface RoleView {
   profile: string;
   /** left out for every tool of the profile */
   allowed_tools?: string[];
+  /** these win */
+  denied_tools?: string[];
   /** left out for every path that the folder and the person allow */
   allowed_paths?: string[];
   /** these win */
@@ -2689,6 +2711,8 @@ export interface RoleView {
   network_access: boolean;
   /** as far as the profile can */
   can_fork: boolean;
+  /** of those that no other rule is about */
+  denied_actions?: Act[];
   /** at work, of an agent and of each of its commands; 0 is no limit of its own */
   max_execution_time_secs: number;
   /** of a command; 0 is no limit of its own */
@@ -3445,6 +3469,8 @@ export interface Submit {
   mode?: string;
   /** what the agent may do at most; "" keeps the conversation's, or the configured one */
   role?: string;
+  /** of the agent; default the beginning of the text */
+  name?: string;
   /** the face; default that of the caller */
   via?: string;
   /**

@@ -7,6 +7,8 @@ describe('a role in the editor', () => {
 			name: 'reviewer',
 			profile: 'standard',
 			allowed_tools: ['read'],
+			denied_tools: ['exec'],
+			denied_actions: ['manage_agents' as const],
 			allowed_paths: ['~/a', '~/b'],
 			denied_paths: ['~/a/secret'],
 			network_access: false,

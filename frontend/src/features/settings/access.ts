@@ -12,6 +12,8 @@ export interface Draft {
 	fork: boolean;
 	seconds: string;
 	memory: string;
+	/** kept are the rules that the editor does not show. */
+	kept: Pick<Role, 'denied_tools' | 'denied_actions'>;
 }
 
 const lines = (text: string) =>
@@ -34,6 +36,10 @@ export function draftOf(r?: Role): Draft {
 		fork: r?.can_fork ?? true,
 		seconds: number(r?.max_execution_time_secs ?? 0),
 		memory: number(r?.max_memory_mb ?? 0),
+		kept: {
+			...(r?.denied_tools && { denied_tools: r.denied_tools }),
+			...(r?.denied_actions && { denied_actions: r.denied_actions }),
+		},
 	};
 }
 
@@ -43,6 +49,7 @@ export const wrong = (text: string) => text.trim() !== '' && !/^\d{1,7}$/.test(t
 /** roleOf is what a draft says. Lists without a line are rules that are not there. */
 export function roleOf(d: Draft): Role {
 	const role: Role = {
+		...d.kept,
 		name: d.name.trim(),
 		profile: d.profile,
 		network_access: d.network,

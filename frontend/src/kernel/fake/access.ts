@@ -49,6 +49,8 @@ export class FakeAccess {
 		return {
 			role: this.#default(),
 			roles: this.#roles,
+			agents: [{ ...builtIn('supervisor'), name: 'helper', denied_tools: ['exec'], built_in: false, changed: true }],
+			user: { ...builtIn('supervisor'), name: 'user', denied_paths: ['~/taxes'], built_in: false, changed: true },
 			denied_paths: this.#denied,
 			granted_addresses: this.#opened,
 			profiles,

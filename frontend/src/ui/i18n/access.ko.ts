@@ -39,14 +39,22 @@ export const access: typeof en = {
 		title: (name) => `${name} 역할`,
 		sums: {
 			tools: (list) => `도구: ${list}`,
+			notTools: (list) => `제외 도구: ${list}`,
 			paths: (list) => `${list} 안에서만`,
 			notPaths: (list) => `${list} 제외`,
 			network: '네트워크 없음',
 			fork: '에이전트를 시작하지 않음',
+			manage: '에이전트를 관리하지 않음',
+			settings: '설정을 바꾸지 않음',
 			seconds: (s) => `작업 최대 ${s}초`,
 			memory: (mb) => `명령 최대 ${mb} MB`,
 			none: '없음',
 		},
+		single: '에이전트별 규칙과 내 규칙',
+		singleWhy: (path) =>
+			`이름으로 정한 에이전트 하나와 내가 직접 하는 일에 대한 규칙입니다. 권한을 줄이기만 하며, ${path}에 있고 편집기로 바꿉니다.`,
+		agent: (name) => `에이전트 ${name}`,
+		you: '나',
 		deny: '추가',
 		denyWhy:
 			'여기에 있는 경로는 어떤 모드에서도 에이전트가 읽거나 바꾸거나 볼 수 없습니다. 사용자의 창은 제한하지 않습니다.',
