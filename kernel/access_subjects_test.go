@@ -182,7 +182,7 @@ func TestARuleForTheUserRefusesThePerson(t *testing.T) {
 	t.Parallel()
 	k := withRules(t, `
 [user]
-denied_tools = ["edit"]
+denied_tools = ["edit", "knowledge", "memory_write"]
 denied_paths = ["/srv/private"]
 network_access = false
 can_fork = false
@@ -205,6 +205,15 @@ denied_actions = ["config_change", "manage_agents"]
 	}
 	_, err := p.Exec.Edit(t.Context(), kernel.EditArgs{Path: "x.txt"})
 	refused("a tool", err, "denied_tools")
+	_, err = p.Knowledge.Append(t.Context(), "a.md", "x")
+	refused("a note", err, "denied_tools")
+	_, err = p.Memory.Forget(t.Context(), []string{"none"})
+	refused("a memory", err, "denied_tools")
+	if _, err := p.Knowledge.Tree(t.Context()); err != nil {
+		t.Errorf("looking at notes: %v", err)
+	}
+	_, err = p.A2A.Send(t.Context(), kernel.AgentSend{To: "nobody", Text: "x"})
+	refused("a word to an agent", err, "denied_actions")
 	_, err = p.Exec.Read(t.Context(), kernel.ReadArgs{Path: "/srv/private/a.txt"})
 	refused("a path", err, "denied_paths")
 	_, err = p.State.Attach(t.Context(), kernel.AttachInput{Path: "/srv/private/a.txt"})
@@ -255,6 +264,12 @@ denied_actions = ["config_change", "manage_agents"]
 	}
 	if _, err := p.Agents.Kill(t.Context(), run); err != nil {
 		t.Errorf("stopping: %v", err)
+	}
+	_, err := p.Security.Deny(t.Context(), "nobody", "")
+	wantCode(t, "an answer to a request that is not there", err, sys.CodeNotFound)
+	_, err = p.Agents.Undo(t.Context(), kernel.UndoInput{RunID: run})
+	if sys.CodeOf(err) == sys.CodeForbidden {
+		t.Errorf("undo: %v", err)
 	}
 	setTables(t, k, "")
 	if _, err := p.Infra.SetConfig(t.Context(), "theme", "dark"); err != nil {

@@ -16,7 +16,7 @@ func (c *caller) permitsUser(row Syscall, a action) error {
 		return nil
 	}
 	s := security.Subject{Kind: security.SubjectUser, Name: c.who.Name, Role: cfg.userRule()}
-	for _, tool := range c.k.toolsFor(row.Name) {
+	for _, tool := range c.k.toolsOfUser(row) {
 		if no := s.Refuses(security.ActExecuteTool, tool); no != nil {
 			return refusedUser(no)
 		}
@@ -25,7 +25,7 @@ func (c *caller) permitsUser(row Syscall, a action) error {
 	switch {
 	case row.Audit == security.ActionAgentSpawn:
 		act = security.ActFork
-	case slices.Contains([]string{"agents.message", "agents.pauseRun", "agents.pause"}, row.Name):
+	case slices.Contains([]string{"agents.message", "agents.pauseRun", "agents.pause"}, row.Name), row.Domain == security.DomainA2A:
 		act = security.ActManageAgents
 	case changesSettings(row):
 		act = security.ActConfigChange
@@ -44,6 +44,20 @@ func (c *caller) permitsUser(row Syscall, a action) error {
 		return refusedUser(s.Refuses(security.ActNetwork, a.resource))
 	}
 	return nil
+}
+
+// toolsOfUser names the tools whose work a call of the person is. Beside the calls
+// that a tool needs there are those that only the person has, about the same
+// things.
+func (k *Kernel) toolsOfUser(row Syscall) []string {
+	names := k.toolsFor(row.Name)
+	of := map[security.Domain]string{
+		security.DomainKnowledge: "knowledge", security.DomainSpace: "space", security.DomainA2A: "a2a", security.DomainMemory: "memory_write",
+	}
+	if tool := of[row.Domain]; tool != "" && row.Rights != security.R && len(names) == 0 {
+		names = append(names, tool)
+	}
+	return names
 }
 
 // changesSettings reports whether a call changes what agents may do or are told.

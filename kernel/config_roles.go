@@ -266,7 +266,7 @@ func (f *configFile) change(edit func(raw []byte) ([]byte, error), want func(*Co
 		return err
 	}
 	got, perr := parseConfig(changed)
-	if perr != nil || !reflect.DeepEqual(got.DeniedPaths, next.DeniedPaths) || !reflect.DeepEqual(got.GrantedAddresses, next.GrantedAddresses) || !sameRoles(got.Roles, next.Roles) {
+	if perr != nil || !reflect.DeepEqual(got.DeniedPaths, next.DeniedPaths) || !reflect.DeepEqual(got.GrantedAddresses, next.GrantedAddresses) || !sameRoles(got.Roles, next.Roles) || !sameRoles(got.Agents, next.Agents) || !reflect.DeepEqual(got.User, next.User) {
 		return sys.Errorf(sys.CodeConflict, "config.toml is written in a way that Oxios does not change by itself. Nothing was changed.").
 			WithHint("Change it in an editor: denied_paths, granted_addresses, and a table [roles.NAME] for each role; it is read again by itself.")
 	}
