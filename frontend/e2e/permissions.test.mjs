@@ -1,7 +1,7 @@
 // Permissions on the real kernel: a path that is kept from agents, a role, and a kind of step that is approved and taken back.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, afterEach, before, describe, it } from 'node:test';
@@ -90,6 +90,28 @@ describe('permissions', { skip }, () => {
 		assert.equal(await page.getByText('income 12').count(), 0);
 		const { out } = await o.cli('ps', '--all', '--json');
 		assert.equal(JSON.parse(out)[0].role, 'lister');
+	});
+
+	it('shows the rules of config.toml for single agents and for the person', async () => {
+		const config = join(o.home, 'config.toml');
+		const before = readFileSync(config, 'utf8');
+		writeFileSync(
+			config,
+			`${before}\n[agents.helper]\ndenied_tools = ["exec"]\n\n[user]\ndenied_actions = ["config_change"]\n`,
+		);
+		await o.cli('config', 'get', 'theme'); // the file is read again
+		await permissions();
+		await page.getByText('Agent helper', { exact: true }).waitFor();
+		await page.getByText('not the tools exec', { exact: true }).waitFor();
+		await page.getByText('changes no settings', { exact: true }).waitFor();
+		await axe();
+		await button('Delete: lister').click();
+		await page
+			.getByText(/Refused by a rule that you wrote: denied_actions of the user/)
+			.first()
+			.waitFor();
+		writeFileSync(config, before);
+		await o.cli('config', 'set', 'theme', 'auto');
 	});
 
 	it('asks once for a kind of step, and again when it is taken back', async () => {
