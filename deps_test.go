@@ -45,7 +45,7 @@ var mayImport = map[string][]string{
 	"kernel/space":     ground("kernel/retrieval"),
 	"kernel/persona":   ground(),
 	"kernel/memory":    ground("kernel/llm", "kernel/retrieval"),
-	"kernel/knowledge": ground("kernel/git"),
+	"kernel/knowledge": ground("kernel/git", "kernel/retrieval"),
 	"kernel/web":       ground("kernel/security", "kernel/document"),
 	"kernel/skill":     ground("kernel/git", "kernel/sandbox"),
 	"kernel/mcp":       ground("kernel/sandbox"),

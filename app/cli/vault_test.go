@@ -44,6 +44,9 @@ func TestNotesAreWrittenFoundLinkedMovedAndRestored(t *testing.T) {
 
 	contains(t, "journal", d.must(0, "vault", "journal", "--date", "2026-11-23", "Rain.").out, "2026-11-23")
 	contains(t, "its note", d.must(0, "vault", "search", "Rain").out, "2026-11-23.md")
+	page := strings.Repeat("Bees fly over the meadow, and the boiler hums all day long.\n\n", 100)
+	d.with(typing{stdin: strings.NewReader(page + "The boiler has its service in May.\n")}, "vault", "write", "House", "-")
+	contains(t, "the passage of a long note", d.must(0, "vault", "search", "when is the service of the boiler").out, "201", "The boiler has its service in May.")
 	for says, args := range map[string][]string{
 		"no day": {"vault", "journal", "--date", "tomorrow", "x"}, "Missing": {"vault", "read", "Missing"}, "cannot be the name": {"vault", "append", "what?", "x"}, "no path inside the vault": {"vault", "append", "../out", "x"},
 	} {

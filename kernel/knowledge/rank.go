@@ -12,7 +12,9 @@ import (
 type scored struct {
 	file  *file
 	score float32
-	mtime int64 // of the file, read under the lock
+	mtime int64   // of the file, read under the lock
+	norm  float32 // what its length is held against it
+	best  passage // of a long one
 }
 
 // top keeps the k best of the notes that it is offered: the newer one of two that
@@ -29,7 +31,7 @@ func (t *top) offer(f *file, score float32) {
 	if score < t.least {
 		return
 	}
-	t.kept = append(t.kept, scored{f, score, f.mtime})
+	t.kept = append(t.kept, scored{file: f, score: score, mtime: f.mtime})
 	if len(t.kept) >= 2*t.k+64 {
 		t.best()
 	}
@@ -112,15 +114,19 @@ func (ix *index) score(q query, k int) []scored {
 		s.score[d], s.full[d] = 0, 0
 	}
 	s.touched = s.touched[:0]
-	return out.best()
+	found := out.best()
+	for i := range found {
+		found[i].norm = k1 * b / mean * ix.length[found[i].file.doc]
+	}
+	return found
 }
 
 // clause adds one word's worth to the sums, and returns the most clauses that any
 // note satisfies by now.
 func (ix *index) clause(c *clause, s *sums, mean float32) (most uint8) {
+	c.worth, c.openWorth = c.worth[:0], 0
 	add := func(posts []uint32, df int, factor float32, once bool) {
-		n := float64(max(ix.live, df))
-		idf := factor * (k1 + 1) * float32(math.Log(1+(n-float64(df)+0.5)/(float64(df)+0.5)))
+		idf := factor * ix.worth(df)
 		for _, p := range posts {
 			d := p >> 8
 			if ix.docs[d] == nil {
@@ -141,9 +147,12 @@ func (ix *index) clause(c *clause, s *sums, mean float32) (most uint8) {
 		}
 	}
 	for _, term := range c.exact {
+		var posts []uint32
 		if t, ok := ix.terms[string(term)]; ok {
-			add(ix.posts[t], len(ix.posts[t]), 1, false)
+			posts = ix.posts[t]
+			add(posts, len(posts), 1, false)
 		}
+		c.worth = append(c.worth, ix.worth(len(posts)))
 	}
 	if from, to, ok := c.between(); ok {
 		ix.open(c, from, to, add)
@@ -157,6 +166,12 @@ func (ix *index) clause(c *clause, s *sums, mean float32) (most uint8) {
 	}
 	s.mine = s.mine[:0]
 	return most
+}
+
+// worth is what a term tells that stands in so many notes.
+func (ix *index) worth(df int) float32 {
+	n := float64(max(ix.live, df))
+	return (k1 + 1) * float32(math.Log(1+(n-float64(df)+0.5)/(float64(df)+0.5)))
 }
 
 // maxOpen bounds how many entries the open end of a query may touch, so that one
@@ -183,6 +198,7 @@ func (ix *index) open(c *clause, from, to string, add func([]uint32, int, float3
 		slices.SortFunc(found, func(a, b uint32) int { return cmp.Compare(len(ix.names[a]), len(ix.names[b])) })
 	}
 	df := min(total, max(ix.live, 1))
+	c.openWorth = 0.6 * ix.worth(df)
 	exact := c.needle
 	if len(c.exact) > 0 && c.lo != 0 {
 		exact = c.prefix + string(c.lo)

@@ -34,6 +34,9 @@ type clause struct {
 	lo, hi rune     // … and the range of the syllable after that, 0 for any letter
 	need   int      // how many of the terms a note must have
 	needle string   // what is marked in the snippet
+
+	worth     []float32 // of each of the terms, once a search has looked
+	openWorth float32   // of what the open end matches
 }
 
 func parse(text string) query {
@@ -153,6 +156,7 @@ func (v *Vault) Search(ctx context.Context, text string, k int) ([]Hit, error) {
 		v.mu.RLock()
 		found := v.ix.score(q, among)
 		v.mu.RUnlock()
+		v.byPassage(&q, found, k)
 		hits := make([]Hit, 0, min(k, len(found)))
 		for _, s := range found {
 			if err := ctx.Err(); err != nil {
@@ -163,7 +167,7 @@ func (v *Vault) Search(ctx context.Context, text string, k int) ([]Hit, error) {
 				continue
 			}
 			hit := Hit{Path: s.file.path, Title: s.file.title, Score: float64(s.score)}
-			hit.Snippet, hit.Line, hit.Marks = snippet(body, low, q)
+			hit.Snippet, hit.Line, hit.Marks = snippet(body, low, q, s.best)
 			if hits = append(hits, hit); len(hits) == k {
 				return hits, nil
 			}

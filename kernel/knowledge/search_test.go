@@ -113,7 +113,7 @@ func TestOfManyThatMatchTheBestAreKeptInOrder(t *testing.T) {
 			f := &file{path: fmt.Sprint(r.IntN(1000), "/", i), mtime: int64(r.IntN(3))}
 			score := float32(r.IntN(8)) // many are worth the same
 			out.offer(f, score)
-			all.kept = append(all.kept, scored{f, score, f.mtime})
+			all.kept = append(all.kept, scored{file: f, score: score, mtime: f.mtime})
 		}
 		want := all.best()
 		if got := out.best(); !slices.Equal(got, want[:min(n, k)]) {
@@ -182,5 +182,82 @@ func TestUnlinkedMentionsLeaveOutLinksAndCode(t *testing.T) {
 	back, err = v.Unlinked(t.Context(), "서울")
 	if err != nil || len(back) != 1 || back[0].Line != 1 {
 		t.Errorf("got %+v, %v", back, err)
+	}
+}
+
+// pages are so many paragraphs that say nothing of what is asked for.
+func pages(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "Page %d tells of bees, of the meadow behind the house and of honey in jars of every size. Nobody counts them before the first frost comes.\n\n", i)
+	}
+	return b.String()
+}
+
+func TestWhatStandsTogetherInALongNoteIsFoundAndShown(t *testing.T) {
+	t.Parallel()
+	// Every word that is asked for stands in all three: in one of the long ones far
+	// apart, though more often.
+	var scattered strings.Builder
+	for _, words := range []string{"The boiler hums. ", "A service on Sunday. ", "Phone the beekeeper. ", "A number of hives. ", "The boiler again, and its service book. "} {
+		scattered.WriteString(words + pages(36) + words)
+	}
+	end := "## Cellar\n\nFor the boiler, the service has the phone number 555 0199."
+	files := map[string]string{"scattered.md": scattered.String(), "together.md": pages(150) + end, "other.md": pages(10)}
+	v := setup(t, files)
+	if n := len(files["together.md"]); n < 20_000 {
+		t.Fatalf("the note has %d bytes", n)
+	}
+	hits, err := v.Search(t.Context(), "boiler service phone number ", 10)
+	if err != nil || !slices.Equal(paths(hits), []string{"together.md", "scattered.md"}) {
+		t.Fatalf("got %v, %v", paths(hits), err)
+	}
+	if h := hits[0]; h.Snippet != "For the boiler, the service has the phone number 555 0199." || h.Line != 303 {
+		t.Errorf("shows line %d: %q", h.Line, h.Snippet)
+	}
+	for _, m := range hits[0].Marks {
+		if w := strings.ToLower(hits[0].Snippet[m[0]:m[1]]); !slices.Contains([]string{"boiler", "service", "phone", "number"}, w) {
+			t.Errorf("marks %q", w)
+		}
+	}
+	// Words that stand in every line do not lead away from it.
+	hits, err = v.Search(t.Context(), "the phone number of the boiler service in the house ", 10)
+	if err != nil || hits[0].Path != "together.md" || hits[0].Line != 303 {
+		t.Errorf("a question found %+v, %v", hits, err)
+	}
+
+	put(t, v.dir, "together.md", strings.Replace(files["together.md"], end, "## Cellar\n\nNothing is here.", 1))
+	if _, err := v.Rescan(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if hits, err = v.Search(t.Context(), "boiler service phone number ", 10); err != nil || !slices.Equal(paths(hits), []string{"scattered.md"}) {
+		t.Errorf("after the edit got %v, %v", paths(hits), err)
+	}
+}
+
+func TestNameOfALongNoteCountsForEachOfItsPassages(t *testing.T) {
+	t.Parallel()
+	v := setup(t, map[string]string{"night train.md": pages(60) + "It leaves at nine.\n\n" + pages(60), "other.md": "A train in the night, and a night train.", "more.md": pages(30) + "No train at night."})
+	for query, line := range map[string]int{"night train ": 1, "night train leaves nine ": 121} {
+		hits, err := v.Search(t.Context(), query, 5)
+		if err != nil || len(hits) == 0 || hits[0].Path != "night train.md" || hits[0].Line != line && hits[0].Line != 0 {
+			t.Errorf("%q: got %+v, %v", query, hits, err)
+		}
+	}
+}
+
+func TestKoreanThatStandsTogetherInALongNoteIsFoundAndShown(t *testing.T) {
+	t.Parallel()
+	page := strings.Repeat("벌은 들판을 날아다니고 꿀은 항아리에 담긴다. 첫서리가 오기 전에는 아무도 세지 않는다.\n\n", 60)
+	v := setup(t, map[string]string{
+		"a.md": "보일러 소리가 난다. 보일러다.\n\n" + page + "일요일 점검이 있다. 점검표도 있다.\n\n" + page + "전화번호가 바뀌었다. 전화번호다.",
+		"b.md": page + page + "보일러 점검은 전화번호 555-0199로 부른다.",
+	})
+	hits, err := v.Search(t.Context(), "보일러 점검 전화번호 ", 10)
+	if err != nil || !slices.Equal(paths(hits), []string{"b.md", "a.md"}) || hits[0].Line != 241 {
+		t.Errorf("got %+v, %v", hits, err)
+	}
+	if hits, err = v.Search(t.Context(), "점검 전화버", 10); err != nil || len(hits) != 2 || hits[0].Path != "b.md" {
+		t.Errorf("while it is typed got %+v, %v", hits, err)
 	}
 }

@@ -61,18 +61,35 @@ func (v *Vault) text(f *file) (body, low string) {
 	return body, low
 }
 
-// snippet finds the line that shows most of the query, and where.
-func snippet(body, low string, q query) (line string, number int, marks [][2]int) {
-	needles := append([]string{}, q.phrases...)
+// snippet finds the line that shows most of the query, and where; in a passage if
+// there is one.
+func snippet(body, low string, q query, in passage) (line string, number int, marks [][2]int) {
+	if in.to > 0 && len(body) == len(low) {
+		line, number, marks = snippet(body[in.from:in.to], low[in.from:in.to], q, passage{})
+		if number > 0 {
+			number += strings.Count(low[:in.from], "\n")
+		}
+		return line, number, marks
+	}
+	// A line with the rare words shows more than one with many that stand everywhere.
+	var needles []string
+	var worth []float32
+	for _, p := range q.phrases {
+		needles, worth = append(needles, p), append(worth, phraseWorth)
+	}
 	for i := range q.clauses {
 		c := &q.clauses[i]
 		if len(q.phrases) > 0 && strings.Contains(q.phrases[0], c.needle) {
 			continue
 		}
-		needles = append(needles, c.needles(low)...)
+		found := c.needles(low)
+		needles = append(needles, found...)
+		for range found {
+			worth = append(worth, c.each(len(found)))
+		}
 	}
 	_, rest := frontmatterOf(low)
-	best, bestAt := 0, -1
+	best, bestAt := float32(0), -1
 	seen := map[int]bool{}
 	for _, needle := range needles {
 		at := rest
@@ -86,10 +103,10 @@ func snippet(body, low string, q query) (line string, number int, marks [][2]int
 			to := endOfLine(low, at)
 			if !seen[from] {
 				seen[from] = true
-				n := 0
+				n := float32(0)
 				for j, other := range needles {
 					if strings.Contains(low[from:to], other) {
-						n += 1 + (len(needles)-j)/len(needles) // a phrase before its words
+						n += worth[j]
 					}
 				}
 				if n > best {
@@ -122,6 +139,18 @@ func snippet(body, low string, q query) (line string, number int, marks [][2]int
 		}
 	}
 	return line, 1 + strings.Count(low[:bestAt], "\n"), merge(marks)
+}
+
+// phraseWorth is what a phrase is worth in a snippet: more than its words.
+const phraseWorth = 100
+
+// each is what one of so many needles of a clause is worth.
+func (c *clause) each(n int) float32 {
+	sum := c.openWorth
+	for _, w := range c.worth {
+		sum += w
+	}
+	return sum / float32(n)
 }
 
 // needles are what of a clause stands in a text: the word, what it grew to, or

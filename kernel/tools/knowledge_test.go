@@ -2,8 +2,10 @@ package tools_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
+	"oxios/kernel"
 	"oxios/kernel/kerneltest"
 )
 
@@ -21,5 +23,18 @@ func TestWhatFailedInTheVaultIsNotSaidToBeSo(t *testing.T) {
 		if err == nil || r.Text != "" {
 			t.Errorf("%s: got %q, %v, want an error alone", args, r.Text, err)
 		}
+	}
+}
+
+func TestAgentSeesThePassageOfALongNoteThatFits(t *testing.T) {
+	t.Parallel()
+	k := kerneltest.Open(t)
+	page := strings.Repeat("Bees fly over the meadow, and the boiler hums all day long.\n\n", 200)
+	if _, err := k.Person().Knowledge.Write(t.Context(), kernel.NoteWrite{Path: "house.md", Text: page + "## Cellar\n\nThe boiler has its service in May.\n\n" + page}); err != nil {
+		t.Fatal(err)
+	}
+	got := call(t, k.Toolset(k.Agent("autonomous")), "knowledge", `{"action":"search","query":"when is the service of the boiler"}`).Text
+	if got != "house.md:403: The boiler has its service in May." {
+		t.Errorf("got %q", got)
 	}
 }
