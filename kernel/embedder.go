@@ -105,7 +105,6 @@ const (
 // Limits of what is sent to an embedder.
 const (
 	embedBatch = 64   // texts at once
-	embedText  = 6000 // characters of one; the rest of a longer one is not embedded
 	embedLeast = 200  // characters that every model must take
 	embedQuery = 2000 // characters of what is looked for
 	askedMost  = 128  // vectors of queries that are remembered

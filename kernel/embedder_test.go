@@ -121,6 +121,46 @@ func TestConfiguredEmbedderFindsWhatWordsDoNot(t *testing.T) {
 	}
 }
 
+func TestEndOfALongMemoryIsFoundByItsMeaning(t *testing.T) {
+	t.Parallel()
+	k := kerneltest.Open(t)
+	setConfig(t, k, "embedder", embedder)
+	long := strings.Repeat("Goats like mountains and climb the steepest cliffs for salt.\n\n", 128) + "The car stands in the garage"
+	other := strings.Repeat("Snow closed the pass before anybody had left the valley.\n\n", 128)
+	ids := rememberAll(t, k, long, strings.TrimSpace(other), "Milk is in the cellar")
+	if v := embedded(t, k); v.Cut != 0 {
+		t.Errorf("got %+v", v)
+	}
+	db := database(t, k)
+	if n := vectorsIn(t, db); n != 3 { // one row each, however many passages
+		t.Errorf("%d rows", n)
+	}
+	if got := foundTexts(t, k, "automobile"); !slices.Equal(got, []string{long}) {
+		t.Errorf("found %.40q", got)
+	}
+	k.Restart() // from the database alone
+	if got := foundTexts(t, k, "vehicle"); !slices.Equal(got, []string{long}) {
+		t.Errorf("after a restart found %.40q", got)
+	}
+	pin, text := true, strings.Replace(long, "The car", "The doctor", 1)
+	if _, err := k.Person().Memory.Update(t.Context(), ids[0], kernel.MemoryPatch{Pinned: &pin}); err != nil {
+		t.Fatal(err)
+	}
+	if got := foundTexts(t, k, "automobile"); len(got) != 1 {
+		t.Errorf("pinned: found %.40q", got)
+	}
+	if _, err := k.Person().Memory.Update(t.Context(), ids[0], kernel.MemoryPatch{Text: &text}); err != nil {
+		t.Fatal(err)
+	}
+	embedded(t, k)
+	if got := foundTexts(t, k, "automobile"); len(got) != 0 {
+		t.Errorf("after the edit found %.40q", got)
+	}
+	if got := foundTexts(t, k, "physician"); !slices.Equal(got, []string{text}) {
+		t.Errorf("what it says now: found %.40q", got)
+	}
+}
+
 func TestMovedPinnedAndForgottenMemoriesTakeTheirVectorsAlong(t *testing.T) {
 	t.Parallel()
 	k := kerneltest.Open(t)

@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"oxios/kernel/event"
@@ -129,7 +130,7 @@ func (e *embeddings) pass(ctx context.Context, ref string) error {
 		if err := e.sent(ctx, ref, len(left)); err != nil {
 			return err
 		}
-		made, err := e.vectors(ctx, by, left, embedText)
+		made, err := e.ofMemories(ctx, by, left)
 		if err != nil {
 			return err
 		}
@@ -185,12 +186,46 @@ func (e *embeddings) ended(ctx context.Context, err error) {
 	}
 }
 
-// vectors embeds memories. A batch that is too long for the model is halved, and
-// a text that is too long cut, until it fits.
-func (e *embeddings) vectors(ctx context.Context, by memory.Learned, all []memory.Unembedded, most int) ([]memory.Embedded, error) {
-	texts := make([]string, len(all))
+// ofMemories embeds memories, each by its passages.
+func (e *embeddings) ofMemories(ctx context.Context, by memory.Learned, all []memory.Unembedded) ([]memory.Embedded, error) {
+	var passages []string
+	var of []int
+	out := make([]memory.Embedded, len(all))
 	for i, u := range all {
-		texts[i] = firstRunes(u.Text, most)
+		out[i].Unembedded = u
+		for _, p := range memory.Passages(u.Text) {
+			passages, of = append(passages, p), append(of, i)
+		}
+	}
+	for batch := range slices.Chunk(passages, embedBatch) {
+		if e.configured() != by.ID {
+			return nil, nil // the rest goes to nobody
+		}
+		made, err := e.vectors(ctx, by, batch, math.MaxInt)
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range made {
+			m := &out[of[i]]
+			m.Vectors, m.Cut = append(m.Vectors, v.numbers), m.Cut || v.cut
+		}
+		of = of[len(made):]
+	}
+	return out, nil
+}
+
+// vector is one that was made.
+type vector struct {
+	numbers []float32
+	cut     bool // of the beginning of its text alone
+}
+
+// vectors embeds texts. A batch that is too long for the model is halved, and a
+// text that is too long cut, until it fits.
+func (e *embeddings) vectors(ctx context.Context, by memory.Learned, all []string, most int) ([]vector, error) {
+	texts := make([]string, len(all))
+	for i, t := range all {
+		texts[i] = firstRunes(t, most)
 	}
 	batch, cancel := context.WithTimeout(ctx, batchTime)
 	found, err := e.k.embed(batch, by.ID, texts)
@@ -211,12 +246,12 @@ func (e *embeddings) vectors(ctx context.Context, by memory.Learned, all []memor
 	if err != nil {
 		return nil, err
 	}
-	out := make([]memory.Embedded, len(all))
-	for i, u := range all {
+	out := make([]vector, len(all))
+	for i, t := range all {
 		if len(found[i]) != by.Dim {
 			return nil, errOtherDim(by, len(found[i]))
 		}
-		out[i] = memory.Embedded{Unembedded: u, Vector: found[i], Cut: len(texts[i]) < len(u.Text)}
+		out[i] = vector{found[i], len(texts[i]) < len(t)}
 	}
 	return out, nil
 }

@@ -77,14 +77,14 @@ func (ms *Memories) Update(ctx context.Context, id string, p Patch) (m Memory, e
 		if m, err = one(tx, "m.id = ?", id); err != nil {
 			return err
 		}
-		vector, err := vectorIn(tx, by, id)
+		vectors, err := vectorsIn(tx, by, id)
 		after := m
 		tx.OnCommit(func() {
 			if after.Space != old.Space {
 				ms.drop(old.Space, id)
 			}
 			ms.put(after)
-			ms.embedded(after.Space, id, by.ID, vector)
+			ms.embedded(after.Space, id, by.ID, vectors)
 		})
 		return err
 	})

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,7 +23,8 @@ type spaceIndex struct {
 	mu       sync.RWMutex
 	index    *retrieval.Index // nil until it is built
 	facts    map[string]ranked
-	embedder Learned // whose vectors it has beside the built-in ones; the zero one for none
+	long     map[string]int // how many passages a long memory has
+	embedder Learned        // whose vectors it has beside the built-in ones; the zero one for none
 	used     time.Time
 }
 
@@ -69,7 +72,7 @@ func (ms *Memories) build(ctx context.Context, x *spaceIndex, space string, by L
 			return err
 		}
 		x.mu.Lock()
-		x.index, x.facts, x.embedder = retrieval.New(), make(map[string]ranked, len(all)), by
+		x.index, x.facts, x.long, x.embedder = retrieval.New(), make(map[string]ranked, len(all)), map[string]int{}, by
 		for _, m := range all {
 			x.put(m)
 		}
@@ -84,10 +87,80 @@ func (ms *Memories) build(ctx context.Context, x *spaceIndex, space string, by L
 	})
 }
 
-// put is called with mu held.
+// put is called with mu held. A long memory is found as a whole, and by each of its
+// passages as a text of its own.
 func (x *spaceIndex) put(m Memory) {
+	if x.long[m.ID] > 0 {
+		x.drop(m.ID)
+	}
 	x.index.Put(retrieval.Doc{ID: m.ID, Text: m.Text, Extra: m.Key, Thread: m.Thread, At: placeOf(m), Vector: retrieval.HashVector(m.Text)})
 	x.facts[m.ID] = ranked{kind: m.Kind, said: m.SaidAt, base: m.Importance, pinned: m.Pinned}
+	passages := Passages(m.Text)
+	if len(passages) < 2 {
+		return
+	}
+	x.long[m.ID] = len(passages)
+	for i, p := range passages {
+		x.index.Put(retrieval.Doc{ID: passageID(m.ID, i), Text: p, Thread: m.ID, At: int64(i), Vector: retrieval.HashVector(p)})
+	}
+}
+
+// drop is called with mu held.
+func (x *spaceIndex) drop(id string) {
+	x.index.Delete(id)
+	for i := range x.long[id] {
+		x.index.Delete(passageID(id, i))
+	}
+	delete(x.facts, id)
+	delete(x.long, id)
+}
+
+// learn gives a memory the vectors of its passages, and reports whether there is
+// one for each. It is called with mu held.
+func (x *spaceIndex) learn(id string, vectors [][]float32) bool {
+	n, long := x.long[id]
+	switch {
+	case !long && len(vectors) == 1:
+		x.index.SetLearned(id, vectors[0])
+		return true
+	case !long || len(vectors) != n:
+		return false
+	}
+	for i, v := range vectors {
+		x.index.SetLearned(passageID(id, i), v)
+	}
+	return true
+}
+
+// beforePassage stands before the number of a passage. No id of a memory has it.
+const beforePassage = "\x00"
+
+// passageID is the id by which an index knows a passage of a memory.
+func passageID(id string, n int) string { return id + beforePassage + strconv.Itoa(n) }
+
+// search finds memories by what an index holds, at most k, each once: with the
+// best of its own score and those of its passages.
+func (x *spaceIndex) search(q retrieval.Query, k int) []retrieval.Hit {
+	for q.K = k; ; q.K *= 4 {
+		hits := x.index.Search(q)
+		if len(x.long) == 0 {
+			return hits
+		}
+		at := make(map[string]int, len(hits))
+		out := make([]retrieval.Hit, 0, len(hits))
+		for _, h := range hits {
+			h.ID, _, _ = strings.Cut(h.ID, beforePassage)
+			if i, ok := at[h.ID]; ok {
+				out[i].Cover = max(out[i].Cover, h.Cover)
+				continue
+			}
+			at[h.ID] = len(out)
+			out = append(out, h)
+		}
+		if len(out) >= k || len(hits) < q.K {
+			return out[:min(k, len(out))]
+		}
+	}
 }
 
 // placeOf is the place of a memory in its conversation: what was said at the
@@ -100,10 +173,7 @@ func (ms *Memories) put(m Memory) {
 }
 
 func (ms *Memories) drop(space, id string) {
-	ms.change(space, func(x *spaceIndex) {
-		x.index.Delete(id)
-		delete(x.facts, id)
-	})
+	ms.change(space, func(x *spaceIndex) { x.drop(id) })
 }
 
 // change calls fn with the index of a space, if it is loaded.
@@ -250,11 +320,11 @@ func (ms *Memories) SearchIDs(ctx context.Context, s Search) ([]ID, error) {
 	if s.Kind != "" {
 		k = len(x.facts)
 	}
-	q := retrieval.Query{Text: s.Text, Vector: retrieval.HashVector(s.Text), K: k}
+	q := retrieval.Query{Text: s.Text, Vector: retrieval.HashVector(s.Text)}
 	if x.embedder == by { // vectors of different embedders have nothing in common
 		q.Learned, q.Chance = learned, by.Chance
 	}
-	hits := x.index.Search(q)
+	hits := x.search(q, k)
 	now := ms.clock.Now()
 	out := make([]ID, 0, len(hits))
 	for _, h := range hits {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
+	"slices"
+	"strings"
 
 	"oxios/kernel/retrieval"
 	"oxios/kernel/store"
@@ -48,11 +50,29 @@ type Unembedded struct {
 	ID, Text string
 }
 
-// Embedded is the vector of a memory's text as it was read.
+// Embedded are the vectors of a memory's text as it was read: one for each of its
+// [Passages].
 type Embedded struct {
 	Unembedded
-	Vector []float32 // of length 1
-	Cut    bool      // of its beginning alone
+	Vectors [][]float32 // each of length 1
+	Cut     bool        // one is of the beginning of its passage alone
+}
+
+// passageText is how many characters of a memory are looked at together at most:
+// words that stand pages apart say little of each other, models that embed read no
+// more than some hundred words, and one vector for several pages is like none of
+// what they say.
+const passageText = 1000
+
+// Passages are the parts of a memory's text that are found each by itself; most
+// memories are one.
+func Passages(text string) (out []string) {
+	for _, p := range retrieval.Passages(text, passageText) {
+		if part := strings.TrimSpace(text[p[0]:p[1]]); part != "" {
+			out = append(out, part)
+		}
+	}
+	return out
 }
 
 // KnownEmbedder returns what is known of an embedder that gave vectors.
@@ -130,8 +150,10 @@ func (ms *Memories) KeepVectors(ctx context.Context, by Learned, all []Embedded)
 			return err // dropped meanwhile, to be made anew
 		}
 		for _, e := range all {
-			if len(e.Vector) != by.Dim {
-				return fmt.Errorf("a vector of %d numbers is none of %s, which have %d", len(e.Vector), by.ID, by.Dim)
+			for _, v := range e.Vectors {
+				if len(v) != by.Dim {
+					return fmt.Errorf("a vector of %d numbers is none of %s, which have %d", len(v), by.ID, by.Dim)
+				}
 			}
 			m, err := one(tx, "m.id = ? AND m.text = ? AND m.replaced_by = ''", e.ID, e.Text)
 			if errors.Is(err, sql.ErrNoRows) {
@@ -140,23 +162,23 @@ func (ms *Memories) KeepVectors(ctx context.Context, by Learned, all []Embedded)
 			if err != nil {
 				return err
 			}
-			blob := encodeVector(e.Vector)
+			blob := encodeVectors(e.Vectors)
 			_, err = tx.Exec("INSERT OR REPLACE INTO memory_vectors (memory_id, embedder, dim, vector, sum, cut, made_at) VALUES (?,?,?,?,?,?,?)",
 				e.ID, by.ID, by.Dim, blob, sumOf(blob), e.Cut, store.Millis(ms.clock.Now()))
 			if err != nil {
 				return err
 			}
-			tx.OnCommit(func() { ms.embedded(m.Space, m.ID, by.ID, e.Vector) })
+			tx.OnCommit(func() { ms.embedded(m.Space, m.ID, by.ID, e.Vectors) })
 		}
 		return nil
 	})
 }
 
-// embedded has a loaded index know the vector of a memory.
-func (ms *Memories) embedded(space, id, embedder string, vector []float32) {
+// embedded has a loaded index know the vectors of a memory.
+func (ms *Memories) embedded(space, id, embedder string, vectors [][]float32) {
 	ms.change(space, func(x *spaceIndex) {
-		if x.embedder.ID == embedder && len(vector) > 0 {
-			x.index.SetLearned(id, vector)
+		if x.embedder.ID == embedder && len(vectors) > 0 {
+			x.learn(id, vectors)
 		}
 	})
 }
@@ -216,9 +238,7 @@ func (ms *Memories) loadVectors(tx *store.Tx, x *spaceIndex, space string) error
 		if err := rows.Scan(&id, &r.dim, &r.blob, &r.sum); err != nil {
 			return err
 		}
-		if v := r.decode(x.embedder.Dim); v != nil {
-			x.index.SetLearned(id, v)
-		} else {
+		if !x.learn(id, r.decode(x.embedder.Dim)) {
 			damaged = append(damaged, id)
 		}
 	}
@@ -241,8 +261,8 @@ func (ms *Memories) loadVectors(tx *store.Tx, x *spaceIndex, space string) error
 	return nil
 }
 
-// vectorIn reads the vector of a memory; nil for none.
-func vectorIn(tx *store.Tx, by Learned, id string) ([]float32, error) {
+// vectorsIn reads the vectors of a memory; nil for none.
+func vectorsIn(tx *store.Tx, by Learned, id string) ([][]float32, error) {
 	var r vectorRow
 	err := tx.QueryRow("SELECT dim, vector, sum FROM memory_vectors WHERE embedder = ? AND memory_id = ?", by.ID, id).Scan(&r.dim, &r.blob, &r.sum)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -251,36 +271,41 @@ func vectorIn(tx *store.Tx, by Learned, id string) ([]float32, error) {
 	return r.decode(by.Dim), err
 }
 
-// vectorRow is a vector as it stands in the database.
+// vectorRow are the vectors of a memory as they stand in the database, one behind
+// the other.
 type vectorRow struct {
 	dim  int
 	blob []byte
 	sum  int64
 }
 
-// decode returns the vector; nil for one that is damaged, or of another
-// dimension than dim.
-func (r vectorRow) decode(dim int) []float32 {
-	if r.dim != dim || len(r.blob) != 4*dim || sumOf(r.blob) != r.sum {
+// decode returns the vectors; nil where one is damaged, or of another dimension
+// than dim.
+func (r vectorRow) decode(dim int) (out [][]float32) {
+	if r.dim != dim || dim <= 0 || len(r.blob)%(4*dim) != 0 || sumOf(r.blob) != r.sum {
 		return nil
 	}
-	v := make([]float32, dim)
-	var length float64
-	for i := range v {
-		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(r.blob[4*i:]))
-		length += float64(v[i]) * float64(v[i])
+	for blob := range slices.Chunk(r.blob, 4*dim) {
+		v := make([]float32, dim)
+		var length float64
+		for i := range v {
+			v[i] = math.Float32frombits(binary.LittleEndian.Uint32(blob[4*i:]))
+			length += float64(v[i]) * float64(v[i])
+		}
+		if !(math.Abs(length-1) < 0.01) { // also no NaN
+			return nil
+		}
+		retrieval.Normalize(v)
+		out = append(out, v)
 	}
-	if !(math.Abs(length-1) < 0.01) { // also no NaN
-		return nil
-	}
-	retrieval.Normalize(v)
-	return v
+	return out
 }
 
-func encodeVector(v []float32) []byte {
-	out := make([]byte, 0, 4*len(v))
-	for _, x := range v {
-		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(x))
+func encodeVectors(all [][]float32) (out []byte) {
+	for _, v := range all {
+		for _, x := range v {
+			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(x))
+		}
 	}
 	return out
 }

@@ -134,6 +134,21 @@ func TestOlderDatabaseIsCopiedAndMigrated(t *testing.T) {
 	})
 }
 
+func TestVectorOfALongMemoryFromBeforePassagesIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	path := fixture(t, migrationFiles(), 24)
+	raw(t, path, `INSERT INTO memories (id, space, kind, text, key, source, thread, run_id, importance, said_at, created_at, updated_at)
+		SELECT 'of ' || v.column1, '', 'fact', substr(replace(hex(zeroblob(1000)), '0', '가'), 1, v.column1), '', 'person', '', '', 1, 1, 1, 1 FROM (VALUES (1000), (1001)) v;
+		INSERT INTO memory_vectors (memory_id, embedder, dim, vector, sum, made_at) SELECT id, 'p/m', 1, x'0000803f', 0, 1 FROM memories`)
+	s := reopen(t, path)
+	if got := one(t, path, "SELECT group_concat(memory_id) FROM memory_vectors"); got != "of 1000" {
+		t.Errorf("vectors of %q stayed", got)
+	}
+	if got := count(t, s, "SELECT count(*) FROM memories"); got != 2 {
+		t.Errorf("%d memories stayed", got)
+	}
+}
+
 func TestNewDatabaseHasNoBackup(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
