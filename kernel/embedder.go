@@ -27,7 +27,7 @@ type MemoryEmbedding struct {
 	Dim          int        `json:"dim"`         // how many numbers its vectors have; 0 while it gave none
 	Total        int        `json:"total"`       // memories that hold
 	Done         int        `json:"done"`        // of them, those that are found by their vectors
-	Cut          int        `json:"cut"`         // of which the beginning alone was embedded: they are too long for the model
+	Cut          int        `json:"cut"`         // of which not all was embedded: passages are too long for the model
 	Damaged      int        `json:"damaged"`     // vectors that could not be read since the start, and are made anew
 	Running      bool       `json:"running"`     // vectors are being made
 	Since        *time.Time `json:"since"`       // it runs, or it fails

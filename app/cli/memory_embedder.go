@@ -41,7 +41,7 @@ func (c *console) embedding(v kernel.MemoryEmbedding) {
 		c.printf(c.t("  The texts of memories, and what is looked for, go to %s.", "  기억의 내용과 찾는 말이 %s(으)로 갑니다."), oneLine(v.ProviderName))
 	}
 	if v.Cut > 0 {
-		c.printf(c.t("  Of %d the beginning alone was embedded: they are too long for the model.", "  %d개는 모델에 너무 길어 앞부분만 임베딩했습니다."), v.Cut)
+		c.printf(c.t("  Of %d not all was embedded: passages are too long for the model.", "  %d개는 모델에 너무 긴 단락이 있어 일부만 임베딩했습니다."), v.Cut)
 	}
 	if v.Damaged > 0 {
 		c.printf(c.t("  %d vectors could not be read and are made anew.", "  벡터 %d개를 읽을 수 없어 다시 만듭니다."), v.Damaged)

@@ -123,7 +123,7 @@ func (ms *Memories) Unembedded(ctx context.Context, embedder string, limit int) 
 type Coverage struct {
 	Total   int // memories that hold
 	Done    int // of them, those that have a vector
-	Cut     int // of which the beginning alone was embedded
+	Cut     int // of which not all was embedded
 	Damaged int // vectors that could not be read since the start, and are made anew
 }
 

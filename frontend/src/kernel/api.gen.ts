@@ -1837,7 +1837,7 @@ export interface MemoryEmbedding {
   total: number;
   /** of them, those that are found by their vectors */
   done: number;
-  /** of which the beginning alone was embedded: they are too long for the model */
+  /** of which not all was embedded: passages are too long for the model */
   cut: number;
   /** vectors that could not be read since the start, and are made anew */
   damaged: number;

@@ -26,7 +26,7 @@ export const embed = {
 		progress: (done: number, total: number) => `${f(done)} of ${memories(total)} embedded`,
 		all: (total: number, numbers: number) => `${memories(total)} embedded, ${f(numbers)} numbers each`,
 		starting: 'Asking the model for its first vector',
-		cut: (n: number) => `Of ${memories(n)} the beginning alone is embedded: they are too long for the model.`,
+		cut: (n: number) => `Of ${memories(n)} not all is embedded: passages are too long for the model.`,
 		damaged: (n: number) =>
 			n === 1
 				? 'A vector could not be read, and is made anew.'

@@ -27,7 +27,7 @@ export const embed: typeof en = {
 		progress: (done, total) => `기억 ${f(total)}개 중 ${f(done)}개 임베딩함`,
 		all: (total, numbers) => `기억 ${f(total)}개 임베딩함, 하나에 숫자 ${f(numbers)}개`,
 		starting: '모델에 첫 벡터를 요청하는 중',
-		cut: (n) => `기억 ${f(n)}개는 모델에 너무 길어 앞부분만 임베딩했습니다.`,
+		cut: (n) => `기억 ${f(n)}개는 모델에 너무 긴 단락이 있어 일부만 임베딩했습니다.`,
 		damaged: (n) => `벡터 ${f(n)}개를 읽을 수 없어 다시 만듭니다.`,
 		failed: '기억을 임베딩할 수 없습니다',
 		failedWhy: '그동안 낱말로 찾습니다. 저절로 다시 시도합니다.',
