@@ -169,7 +169,7 @@ func (k *Kernel) spaceExists(ctx context.Context, id string) error {
 func (k *Kernel) openSpace(ctx context.Context, id string) (SpaceInfo, error) {
 	s, err := k.spaceByID(ctx, id)
 	if err == nil && s.ArchivedAt != nil {
-		err = sys.Errorf(sys.CodeConflict, "The space %q is archived. Nothing was changed.", s.Name).WithHint("Restore it first: `oxios spaces restore`.")
+		err = errArchived(s)
 	}
 	return s, err
 }
@@ -279,7 +279,7 @@ func (a *SpaceAPI) Update(ctx context.Context, id string, p SpacePatch) (SpaceIn
 }
 
 // Archive takes a space out of sight: no new conversation finds it. What is in
-// it stays.
+// it stays. Where it was the active one, none is.
 func (a *SpaceAPI) Archive(ctx context.Context, id string) (SpaceInfo, error) {
 	return a.change(ctx, action{call: "space.archive"}, event.Archived, id, func(s *SpaceInfo) error {
 		if now := a.k.clock.Now(); s.ArchivedAt == nil {
@@ -305,6 +305,7 @@ func (a *SpaceAPI) change(ctx context.Context, act action, did, id string, fn fu
 		if err == nil && s.ID == "" {
 			err = sys.Errorf(sys.CodeInvalid, "The default space is always there and has no settings. Nothing was changed.")
 		}
+		was := s.Active
 		if err == nil {
 			err = fn(&s)
 		}
@@ -315,6 +316,9 @@ func (a *SpaceAPI) change(ctx context.Context, act action, did, id string, fn fu
 			return s, err
 		}
 		a.k.publishSpaces(event.ChangeOf(did, s.ID, s.ID))
+		if was && !s.Active {
+			a.k.publishActive("")
+		}
 		return s, nil
 	})
 }
@@ -331,14 +335,14 @@ func (a *SpaceAPI) ArchiveStale(ctx context.Context, days int) ([]SpaceInfo, err
 			return nil, err
 		}
 		now := a.k.clock.Now()
-		out := []SpaceInfo{}
+		out, left := []SpaceInfo{}, false
 		err = a.k.store.Write(ctx, func(tx *store.Tx) error {
-			out = out[:0]
+			out, left = out[:0], false
 			for _, s := range all {
 				if s.ArchivedAt != nil || now.Sub(s.UsedAt) < time.Duration(days)*24*time.Hour {
 					continue
 				}
-				s.ArchivedAt = &now
+				s.ArchivedAt, left = &now, left || s.Active
 				if err := a.k.store.SaveSpace(tx, &s); err != nil {
 					return err
 				}
@@ -348,6 +352,9 @@ func (a *SpaceAPI) ArchiveStale(ctx context.Context, days int) ([]SpaceInfo, err
 		})
 		if err == nil && len(out) > 0 {
 			a.k.publishSpaces(event.ChangeOf(event.Archived, "", each(out, func(s SpaceInfo) string { return s.ID })...))
+			if left {
+				a.k.publishActive("")
+			}
 		}
 		return out, err
 	})
@@ -372,6 +379,9 @@ func (a *SpaceAPI) Remove(ctx context.Context, id string) error {
 		_ = os.Remove(filepath.Dir(own))
 		a.k.topics.forget(s.ID)
 		a.k.publishSpaces(event.ChangeOf(event.Removed, s.ID, s.ID))
+		if s.Active {
+			a.k.publishActive("")
+		}
 		return struct{}{}, nil
 	})
 	return err

@@ -61,7 +61,7 @@ type SpaceDetected struct {
 	Space string  `json:"space"` // its id; "" is the default one
 	Name  string  `json:"name"`
 	Tag   string  `json:"tag"`
-	Why   string  `json:"why"`   // path, word, topic, or "" when nothing spoke for one
+	Why   string  `json:"why"`   // path, word, active, topic, or "" when nothing spoke for one
 	Named string  `json:"named"` // the path or the words that told
 	Sure  float64 `json:"sure"`  // 0 to 1
 }
@@ -89,7 +89,11 @@ func (k *Kernel) detect(ctx context.Context, text, folder string) (space.Found, 
 			return space.Found{}, err
 		}
 	}
-	return space.Detect(space.Message{Text: sys.Shorten(text, 20_000), Folder: folder, Home: homeFolder()}, all), nil
+	active, err := k.activeSpace(ctx)
+	if err != nil {
+		return space.Found{}, err
+	}
+	return space.Detect(space.Message{Text: sys.Shorten(text, 20_000), Folder: folder, Home: homeFolder(), Active: active}, all), nil
 }
 
 // knownSpaces returns what is known of the spaces that are not archived, and of
@@ -170,7 +174,9 @@ func (k *Kernel) place(ctx context.Context, m Submit, text string, s *Session) e
 	if in.Model != "" {
 		s.Provider, s.Model = in.Provider, in.Model
 	}
-	if in.Mode != "" && (found.Why != space.WhyTopic || narrower(in.Mode, s.Mode)) { // a guess widens nothing
+	// A guess widens nothing, nor does the active space for a folder that is none of its own.
+	foreign := found.Why == space.WhyActive && folder != ""
+	if in.Mode != "" && (found.Why != space.WhyTopic && !foreign || narrower(in.Mode, s.Mode)) {
 		s.Mode = in.Mode
 	}
 	if in.Role != "" {

@@ -86,6 +86,9 @@ func (k *Kernel) mergeSpaces(ctx context.Context, from, into string) (SpaceMerge
 	did := event.ChangeOf(event.Merged, s.ID, s.ID)
 	did.Into = t.ID
 	k.publishSpaces(did)
+	if m.Active {
+		k.publishActive(t.ID)
+	}
 	return mergeView(m, s, t), nil
 }
 
@@ -101,7 +104,8 @@ func mergeView(m store.SpaceMerge, s, t SpaceInfo) SpaceMerge {
 
 // Unmerge undoes a merge, by its id or by the space that was merged away: what
 // was moved goes back, as far as it is still where the merge put it, and the space is
-// restored. What came into the other space since stays there.
+// restored, as the active one where the merge took that from it. What came into the
+// other space since stays there.
 func (a *SpaceAPI) Unmerge(ctx context.Context, id string) (SpaceMerge, error) {
 	return guard(ctx, a.caller, action{call: "space.unmerge", resource: "space:" + id}, func(ctx context.Context) (SpaceMerge, error) {
 		k := a.k
@@ -134,6 +138,9 @@ func (a *SpaceAPI) Unmerge(ctx context.Context, id string) (SpaceMerge, error) {
 		}
 		k.movedTo(ctx, m.Source, back, []string{m.Source, m.Target})
 		k.publishSpaces(event.ChangeOf(event.Unmerged, m.Source, m.Source))
+		if m.Active && t.Active {
+			k.publishActive(m.Source)
+		}
 		out := mergeView(m, s, t)
 		out.Sessions = len(back)
 		return out, nil

@@ -145,6 +145,7 @@ var syscalls = table(
 	Syscall{Name: "space.detect", Domain: security.DomainSpace, Rights: security.R},
 	Syscall{Name: "space.create", Domain: security.DomainSpace, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
 	Syscall{Name: "space.update", Domain: security.DomainSpace, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
+	Syscall{Name: "space.activate", Domain: security.DomainSpace, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
 	Syscall{Name: "space.archive", Domain: security.DomainSpace, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
 	Syscall{Name: "space.archiveStale", Domain: security.DomainSpace, Rights: security.W, Person: true, Audit: security.ActionConfigChange},
 	Syscall{Name: "space.restore", Domain: security.DomainSpace, Rights: security.W, Person: true, Audit: security.ActionConfigChange},

@@ -14,7 +14,7 @@ import (
 
 func (c *console) spacesCommand() *cobra.Command {
 	return c.group("spaces", "Contexts of work, each with its conversations, folder and memories", "대화, 폴더, 기억을 따로 갖는 일의 공간",
-		c.spacesList(), c.spacesShow(), c.spacesCreate(), c.spacesSet(), c.spacesArchive(), c.spacesRestore(), c.spacesArchiveStale(), c.spacesRemove(),
+		c.spacesList(), c.spacesShow(), c.spacesCreate(), c.spacesSet(), c.spacesActivate(), c.spacesArchive(), c.spacesRestore(), c.spacesArchiveStale(), c.spacesRemove(),
 		c.spacesMove(), c.spacesDetect(), c.spacesProposals(), c.spacesAnswer("accept", true), c.spacesAnswer("decline", false), c.spacesMerge(), c.spacesUnmerge())
 }
 
@@ -28,11 +28,14 @@ func (c *console) spacesList() *cobra.Command {
 			}
 			head := []string{"ID", c.t("NAME", "이름"), c.t("CONVERSATIONS", "대화"), c.t("MEMORIES", "기억"), c.t("USED", "사용"), ""}
 			return list(c, items, c.t("There is only the default space.", "기본 공간만 있습니다."), head, func(s kernel.SpaceInfo) []string {
-				archived := ""
-				if s.ArchivedAt != nil {
-					archived = c.t("archived", "보관됨")
+				state := ""
+				switch {
+				case s.Active:
+					state = c.t("active", "활성")
+				case s.ArchivedAt != nil:
+					state = c.t("archived", "보관됨")
 				}
-				return []string{tail(s.ID), strings.TrimSpace(s.Emoji + " " + s.Name), fmt.Sprint(s.Sessions), fmt.Sprint(s.Memories), ago(s.UsedAt), archived}
+				return []string{tail(s.ID), strings.TrimSpace(s.Emoji + " " + s.Name), fmt.Sprint(s.Sessions), fmt.Sprint(s.Memories), ago(s.UsedAt), state}
 			})
 		}),
 	})
@@ -77,6 +80,9 @@ func (c *console) showSpace(v kernel.SpaceView) {
 	line("Role:", "역할:", s.Role)
 	line("Conversations:", "대화:", fmt.Sprint(s.Sessions))
 	line("Memories:", "기억:", fmt.Sprint(s.Memories))
+	if s.Active {
+		line("Active:", "활성:", c.t("new conversations begin here", "새 대화가 여기서 시작됩니다"))
+	}
 	if s.ArchivedAt != nil {
 		line("Archived:", "보관:", s.ArchivedAt.Local().Format("2006-01-02"))
 	}
@@ -192,6 +198,31 @@ func (c *console) saidOfSpace(s kernel.SpaceInfo, what string) error {
 	}
 	c.printf("%s: %s", safe(s.Name), what)
 	return nil
+}
+
+func (c *console) spacesActivate() *cobra.Command {
+	none := false
+	cmd := &cobra.Command{
+		Use: "activate [NAME]", Short: c.t("Begin new conversations in a space", "새 대화를 한 공간에서 시작합니다"), Args: c.args(0, 1),
+		Long: c.t("Begins new conversations in a space, until another one is activated, or none with --none.\nA path, a tag or a word of another space in the first message, a folder of another space, and --space go first.",
+			"다른 공간을 활성화하거나 --none으로 끌 때까지 새 대화를 이 공간에서 시작합니다.\n첫 메시지에 있는 다른 공간의 경로, 태그, 단어와 다른 공간의 폴더, --space가 먼저입니다."),
+	}
+	cmd.Flags().BoolVar(&none, "none", false, c.t("activate no space: new conversations find theirs", "활성 공간을 끕니다. 새 대화가 공간을 찾습니다"))
+	cmd.RunE = c.linked(func(ctx context.Context, l *link, args []string) error {
+		if none == (len(args) == 1) {
+			return usage(c.fail(sys.CodeInvalid, c.t("Name a space, or say --none.", "공간 이름이나 --none 중 하나를 쓰세요."), c.t("`oxios spaces list` shows the spaces.", "`oxios spaces list`로 공간을 봅니다.")))
+		}
+		s, err := l.Space.Activate(ctx, strings.Join(args, ""))
+		if err != nil {
+			return err
+		}
+		if s.ID != "" || c.json {
+			return c.saidOfSpace(s, c.t("active. New conversations begin here.", "활성화했습니다. 새 대화가 여기서 시작됩니다."))
+		}
+		c.printf("%s", c.t("No space is active. New conversations find theirs.", "활성 공간이 없습니다. 새 대화가 공간을 찾습니다."))
+		return nil
+	})
+	return c.withJSON(cmd)
 }
 
 func (c *console) spacesArchive() *cobra.Command {

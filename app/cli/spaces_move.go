@@ -56,7 +56,7 @@ func (c *console) spacesDetect() *cobra.Command {
 				c.printf("%s", c.t("The default space: nothing speaks for another one.", "기본 공간: 다른 공간이라고 볼 것이 없습니다."))
 				return nil
 			}
-			why := map[string]string{"path": c.t("a path", "경로"), "word": c.t("words", "단어"), "topic": c.t("what it is about", "주제")}[d.Why]
+			why := map[string]string{"path": c.t("a path", "경로"), "word": c.t("words", "단어"), "active": c.t("it is the active one", "활성 공간"), "topic": c.t("what it is about", "주제")}[d.Why]
 			if d.Named != "" {
 				why += ": " + d.Named
 			}

@@ -31,6 +31,8 @@ func TestSpacesAreMadeDetectedMergedAndRestored(t *testing.T) {
 	contains(t, "unmerge", d.must(0, "spaces", "unmerge", "Jeju").out, "restored.", "conversations 1, memories 1.")
 	contains(t, "back", d.must(0, "memory", "search", "ferry", "--space", "Jeju").out, "17:30")
 
+	d.must(0, "spaces", "activate", "Ledger")
+	contains(t, "active", d.must(0, "spaces", "list").out, "Ledger", "active")
 	d.must(0, "spaces", "archive", "Ledger")
 	contains(t, "archived", d.must(0, "spaces", "list").out, "Ledger", "archived")
 	d.must(0, "spaces", "restore", "Ledger")

@@ -678,6 +678,11 @@ func (a *Space) Remove(args string) (string, error) {
 	return a.b.call("space.remove", args)
 }
 
+// Activate takes [id].
+func (a *Space) Activate(args string) (string, error) {
+	return a.b.call("space.activate", args)
+}
+
 // Detect takes [text, folder].
 func (a *Space) Detect(args string) (string, error) {
 	return a.b.call("space.detect", args)

@@ -434,7 +434,7 @@ type SpaceAPI interface {
 	// Update changes a space. Conversations that it has stay as they are.
 	Update(ctx context.Context, id string, p kernel.SpacePatch) (kernel.SpaceInfo, error)
 	// Archive takes a space out of sight: no new conversation finds it. What is in
-	// it stays.
+	// it stays. Where it was the active one, none is.
 	Archive(ctx context.Context, id string) (kernel.SpaceInfo, error)
 	// Restore brings an archived space back.
 	Restore(ctx context.Context, id string) (kernel.SpaceInfo, error)
@@ -444,6 +444,11 @@ type SpaceAPI interface {
 	// Remove deletes an empty space, with what it had learned. Its own folder goes if
 	// it is empty, too; one with files stays where it is.
 	Remove(ctx context.Context, id string) error
+	// Activate makes a space the active one, by its id or its name: new conversations
+	// begin in it where their first message names no other space, by a path, a tag or
+	// a word. "" and "default" leave none active. It stays so over a restart, until
+	// another one is made active or this one is archived, removed or merged away.
+	Activate(ctx context.Context, id string) (kernel.SpaceInfo, error)
 	// Detect says which space a message would begin a conversation in, and why. It
 	// asks no model and changes nothing.
 	Detect(ctx context.Context, text string, folder string) (kernel.SpaceDetected, error)
@@ -454,7 +459,8 @@ type SpaceAPI interface {
 	Merge(ctx context.Context, from string, into string) (kernel.SpaceMerge, error)
 	// Unmerge undoes a merge, by its id or by the space that was merged away: what
 	// was moved goes back, as far as it is still where the merge put it, and the space is
-	// restored. What came into the other space since stays there.
+	// restored, as the active one where the merge took that from it. What came into the
+	// other space since stays there.
 	Unmerge(ctx context.Context, id string) (kernel.SpaceMerge, error)
 	// Move puts conversations into another space, with what is remembered of them,
 	// and learns from it: their words count for that space from then on.
@@ -1310,6 +1316,10 @@ func (remote clientSpace) ArchiveStale(ctx context.Context, days int) ([]kernel.
 
 func (remote clientSpace) Remove(ctx context.Context, id string) error {
 	return do(ctx, remote.c, "space.remove", id)
+}
+
+func (remote clientSpace) Activate(ctx context.Context, id string) (kernel.SpaceInfo, error) {
+	return call[kernel.SpaceInfo](ctx, remote.c, "space.activate", id)
 }
 
 func (remote clientSpace) Detect(ctx context.Context, text string, folder string) (kernel.SpaceDetected, error) {
@@ -2591,6 +2601,13 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return nil, h.Space.Remove(ctx, a0)
+	},
+	"space.activate": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Space.Activate(ctx, a0)
 	},
 	"space.detect": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 string

@@ -3,7 +3,7 @@
 // It promises to look at nothing but what it is given: no file, no network, no
 // model, and no clock. The same message and the same spaces, in whatever order,
 // give the same answer, and why: a path that lies in a space, a tag or a word of
-// it, or what its conversations were about. What is not clear belongs to the
+// it, that the person made it the active one, or what its conversations were about. What is not clear belongs to the
 // default space, whose id is "". It only ever proposes to move what is somewhere
 // already.
 package space
@@ -20,6 +20,7 @@ import (
 const (
 	WhyPath   = "path"   // it names a path of the space, or works in one
 	WhyWord   = "word"   // it has a tag, a key word or the name of the space
+	WhyActive = "active" // the person made it the active one, and nothing they wrote down names another
 	WhyTopic  = "topic"  // it is about what the space's conversations are about
 	WhyPerson = "person" // somebody chose it
 )
@@ -55,19 +56,22 @@ type Message struct {
 	Text   string
 	Folder string // that it works in, absolute; "" when nobody said
 	Home   string // the person's home folder, for ~
+	Active string // the id of the active space; "" for none
 }
 
 // Found is what was found. The zero value is the default space, for which
 // nothing spoke.
 type Found struct {
 	Space string  // its id
-	Why   string  // path, word, topic, or "" when nothing spoke for one
+	Why   string  // path, word, active, topic, or "" when nothing spoke for one
 	Sure  float64 // 0 to 1
 	Named string  // the path or the words that told
 }
 
 // Detect returns the space that a message belongs to: by the longest path, then
-// by tags and words, then by what it is about.
+// by tags and words, then the active one, then by what it is about. So what a
+// person wrote down for a space, and names, wins over the active one; a guess from
+// corrections and conversations does not.
 func Detect(m Message, spaces []Space) Found {
 	spaces = ordered(spaces)
 	by, named, sure := byPath(m, spaces)
@@ -79,7 +83,14 @@ func Detect(m Message, spaces []Space) Found {
 		among = by
 	}
 	t := textOf(m.Text)
-	if f, ok := byWord(t, among); ok {
+	f, found := byWord(t, among)
+	if found && f.Why == WhyWord {
+		return f
+	}
+	if m.Active != "" && slices.ContainsFunc(among, func(s Space) bool { return s.ID == m.Active }) {
+		return Found{Space: m.Active, Why: WhyActive, Sure: 1}
+	}
+	if found {
 		return f
 	}
 	if f, ok := byTopic(t, among); ok {

@@ -28,6 +28,34 @@ func spaces() []space.Space {
 	}
 }
 
+func TestTheActiveSpaceStandsBetweenWhatIsNamedAndWhatIsGuessed(t *testing.T) {
+	t.Parallel()
+	shared := append(spaces(), space.Space{ID: "5other", Name: "Elsewhere", Paths: []string{"/projects/oxios"}})
+	for i := range shared { // a correction taught it
+		if shared[i].ID == "3money" {
+			shared[i].Learned = []space.Word{{Word: "apple", Weight: 2}, {Word: "harvest", Weight: 2}}
+		}
+	}
+	for _, c := range []struct{ name, text, folder, active, space, why string }{
+		{"nothing is named", "What can you do?", "", "3money", "3money", "active"},
+		{"a topic", "Should the soil of the basil be dry before I water it?", "", "3money", "3money", "active"},
+		{"what corrections taught", "When is the apple harvest?", "", "2taxes", "2taxes", "active"},
+		{"a path", "Look at /home/u/garden/a.txt", "", "3money", "1garden", "path"},
+		{"the folder", "What is in here?", "/home/u/garden", "3money", "1garden", "path"},
+		{"a folder that is no space's", "What is in here?", "/srv", "3money", "3money", "active"},
+		{"a tag", "Remind me #balcony", "", "3money", "1garden", "word"},
+		{"a word", "Is this tomato ripe?", "", "3money", "1garden", "word"},
+		{"a path that it shares", "Look at /projects/oxios", "", "5other", "5other", "active"},
+		{"a path that two others share", "Look at /projects/oxios", "", "3money", "4oxios", "path"},
+		{"one that is not there", "What can you do?", "", "9gone", "", ""},
+	} {
+		got := space.Detect(space.Message{Text: c.text, Folder: c.folder, Home: "/home/u", Active: c.active}, shared)
+		if got.Space != c.space || got.Why != c.why {
+			t.Errorf("%s: got %q by %q, want %q by %q", c.name, got.Space, got.Why, c.space, c.why)
+		}
+	}
+}
+
 func TestAMessageFindsItsSpace(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

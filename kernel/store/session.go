@@ -32,7 +32,7 @@ type Session struct {
 	HeadID    string    `json:"head_id"`   // the run at the end of the branch that it shows; "" without one
 	OriginID  string    `json:"origin_id"` // the conversation that it was branched from; "" for none
 	Space     string    `json:"space"`     // "" is the default one
-	SpaceWhy  string    `json:"space_why"` // why it is in it: person, path, word, topic, or "" when nothing spoke for another
+	SpaceWhy  string    `json:"space_why"` // why it is in it: person, path, word, active, topic, or "" when nothing spoke for another
 
 	State   string `json:"state"`             // of the run at its head; idle without one
 	NotMet  bool   `json:"not_met,omitempty"` // the task of that run did not pass its evaluation

@@ -28,12 +28,13 @@ type Space struct {
 	UpdatedAt    time.Time  `json:"updated_at"`
 	UsedAt       time.Time  `json:"used_at"` // of its newest message
 	ArchivedAt   *time.Time `json:"archived_at,omitempty"`
+	Active       bool       `json:"active"` // new conversations begin in it where their first message names no other; at most one is
 
 	Sessions int `json:"sessions"` // conversations in it
 	Memories int `json:"memories"` // that hold
 }
 
-const spaceColumns = `s.id, s.name, s.emoji, s.folder, s.words, s.paths, s.instructions, s.provider, s.model, s.mode, s.role, s.created_at, s.updated_at, s.used_at, s.archived_at,
+const spaceColumns = `s.id, s.name, s.emoji, s.folder, s.words, s.paths, s.instructions, s.provider, s.model, s.mode, s.role, s.created_at, s.updated_at, s.used_at, s.archived_at, EXISTS (SELECT 1 FROM kv WHERE key = 'space.active' AND value = s.id),
 	(SELECT count(*) FROM sessions c WHERE c.space = s.id AND c.discarded_at IS NULL), (SELECT count(*) FROM memories m WHERE m.space = s.id AND m.replaced_by = '')`
 
 func scanSpace(row scanner) (Space, error) {
@@ -41,7 +42,7 @@ func scanSpace(row scanner) (Space, error) {
 	var words, paths string
 	var created, updated, used int64
 	var archived sql.NullInt64
-	err := row.Scan(&s.ID, &s.Name, &s.Emoji, &s.Folder, &words, &paths, &s.Instructions, &s.Provider, &s.Model, &s.Mode, &s.Role, &created, &updated, &used, &archived, &s.Sessions, &s.Memories)
+	err := row.Scan(&s.ID, &s.Name, &s.Emoji, &s.Folder, &words, &paths, &s.Instructions, &s.Provider, &s.Model, &s.Mode, &s.Role, &created, &updated, &used, &archived, &s.Active, &s.Sessions, &s.Memories)
 	if err != nil {
 		return Space{}, err
 	}
@@ -93,7 +94,8 @@ func (s *Store) nameFree(tx *Tx, space *Space) error {
 }
 
 // SaveSpace writes a space over what it was. A name that another has gives
-// conflict.
+// conflict. One that is archived is the active one no longer; Active itself is
+// changed by [Store.ActivateSpace] alone.
 func (s *Store) SaveSpace(tx *Tx, space *Space) error {
 	if err := s.nameFree(tx, space); err != nil {
 		return err
@@ -106,7 +108,11 @@ func (s *Store) SaveSpace(tx *Tx, space *Space) error {
 	res, err := tx.Exec(`UPDATE spaces SET name = ?, emoji = ?, folder = ?, words = ?, paths = ?, instructions = ?, provider = ?, model = ?, mode = ?, role = ?, updated_at = ?, used_at = ?, archived_at = ? WHERE id = ?`,
 		space.Name, space.Emoji, space.Folder, strings.Join(space.Words, "\n"), strings.Join(space.Paths, "\n"), space.Instructions, space.Provider, space.Model, space.Mode, space.Role,
 		Millis(space.UpdatedAt), Millis(space.UsedAt), archived, space.ID)
-	return must(res, err, func() error { return errNoSpace(space.ID) })
+	if err := must(res, err, func() error { return errNoSpace(space.ID) }); err != nil || archived == nil {
+		return err
+	}
+	space.Active = false
+	return s.leaveActive(tx, space.ID)
 }
 
 // UseSpace notes that somebody wrote in a space. One that was archived is
@@ -139,7 +145,30 @@ func (s *Store) DeleteSpace(tx *Tx, id string) error {
 			return err
 		}
 	}
-	return nil
+	return s.leaveActive(tx, id)
+}
+
+// activeSpace is the key of the space that is the active one.
+const activeSpace = "space.active"
+
+// ActivateSpace makes a space the active one instead of another; "" leaves none.
+func (s *Store) ActivateSpace(tx *Tx, id string) error {
+	if id == "" {
+		return s.Remove(tx, activeSpace)
+	}
+	return s.Put(tx, activeSpace, id)
+}
+
+// ActiveSpace returns the id of the active space, "" where there is none.
+func (s *Store) ActiveSpace(tx *Tx) (string, error) {
+	id, _, err := s.GetIn(tx, activeSpace)
+	return id, err
+}
+
+// leaveActive leaves no active space where it was this one.
+func (s *Store) leaveActive(tx *Tx, id string) error {
+	_, err := tx.Exec("DELETE FROM kv WHERE key = ? AND value = ?", activeSpace, id)
+	return err
 }
 
 func errNoSpace(id string) error {

@@ -21,6 +21,7 @@ type SpaceMerge struct {
 	Memories []MovedMemory
 	Words    []string // that the target got
 	Paths    []string
+	Active   bool        // the source was the active space, and the target became it
 	Learned  []SpaceWord // of what corrections taught the source, by how much it counts more for the target
 }
 
@@ -37,11 +38,12 @@ type movedJSON struct {
 	Words    []string       `json:"words"`
 	Paths    []string       `json:"paths"`
 	Learned  []SpaceWord    `json:"learned,omitempty"`
+	Active   bool           `json:"active,omitempty"`
 }
 
 // MergeSpaces moves all conversations and memories of a space into another,
 // which gets its words and paths too, and what corrections taught it, and archives
-// it.
+// it. Where it was the active one, the other is.
 func (s *Store) MergeSpaces(tx *Tx, source, target string) (m SpaceMerge, err error) {
 	from, err := s.Space(tx, source)
 	if err != nil {
@@ -51,7 +53,7 @@ func (s *Store) MergeSpaces(tx *Tx, source, target string) (m SpaceMerge, err er
 	if err != nil {
 		return m, err
 	}
-	m = SpaceMerge{ID: sys.NewID(), Source: source, Target: target, At: s.now()}
+	m = SpaceMerge{ID: sys.NewID(), Source: source, Target: target, At: s.now(), Active: from.Active}
 	rows, err := tx.Query("SELECT id, space_why FROM sessions WHERE space = ? ORDER BY n", source)
 	if err != nil {
 		return m, err
@@ -82,12 +84,17 @@ func (s *Store) MergeSpaces(tx *Tx, source, target string) (m SpaceMerge, err er
 	if m.Learned, err = s.passOn(tx, source, target); err != nil {
 		return m, err
 	}
+	if m.Active {
+		if err := s.ActivateSpace(tx, target); err != nil {
+			return m, err
+		}
+	}
 	at := m.At
 	from.ArchivedAt = &at
 	if err := s.SaveSpace(tx, &from); err != nil {
 		return m, err
 	}
-	raw, err := json.Marshal(movedJSON{m.Sessions, m.Memories, m.Words, m.Paths, m.Learned})
+	raw, err := json.Marshal(movedJSON{m.Sessions, m.Memories, m.Words, m.Paths, m.Learned, m.Active})
 	if err != nil {
 		return m, err
 	}
@@ -144,13 +151,14 @@ func (s *Store) OpenMerge(tx *Tx, id string) (SpaceMerge, bool, error) {
 	if err := json.Unmarshal([]byte(raw), &moved); err != nil {
 		return m, false, fmt.Errorf("read what the merge %s moved: %w", m.ID, err)
 	}
-	m.At, m.Sessions, m.Memories, m.Words, m.Paths, m.Learned = FromMillis(at), moved.Sessions, moved.Memories, moved.Words, moved.Paths, moved.Learned
+	m.At, m.Sessions, m.Memories, m.Words, m.Paths, m.Learned, m.Active = FromMillis(at), moved.Sessions, moved.Memories, moved.Words, moved.Paths, moved.Learned, moved.Active
 	return m, true, nil
 }
 
 // UnmergeSpaces puts back what a merge moved and what is still where it put it,
 // with what was remembered of those conversations since. It returns the
-// conversations that went back.
+// conversations that went back. The source is the active one again where the
+// target became it by the merge, and still is.
 func (s *Store) UnmergeSpaces(tx *Tx, m SpaceMerge) (back []string, err error) {
 	into, err := s.Space(tx, m.Target)
 	if err != nil {
@@ -199,6 +207,11 @@ func (s *Store) UnmergeSpaces(tx *Tx, m SpaceMerge) (back []string, err error) {
 	from.ArchivedAt = nil
 	if err := s.SaveSpace(tx, &from); err != nil {
 		return nil, err
+	}
+	if m.Active && into.Active {
+		if err := s.ActivateSpace(tx, m.Source); err != nil {
+			return nil, err
+		}
 	}
 	_, err = tx.Exec("UPDATE space_merges SET undone_at = ? WHERE id = ?", Millis(s.now()), m.ID)
 	return back, err

@@ -3044,7 +3044,7 @@ export interface Session {
   origin_id: string;
   /** "" is the default one */
   space: string;
-  /** why it is in it: person, path, word, topic, or "" when nothing spoke for another */
+  /** why it is in it: person, path, word, active, topic, or "" when nothing spoke for another */
   space_why: string;
   /** of the run at its head; idle without one */
   state: string;
@@ -3154,7 +3154,7 @@ export interface SpaceDetected {
   space: string;
   name: string;
   tag: string;
-  /** path, word, topic, or "" when nothing spoke for one */
+  /** path, word, active, topic, or "" when nothing spoke for one */
   why: string;
   /** the path or the words that told */
   named: string;
@@ -3187,6 +3187,8 @@ export interface SpaceInfo {
   /** of its newest message */
   used_at: string;
   archived_at?: string;
+  /** new conversations begin in it where their first message names no other; at most one is */
+  active: boolean;
   /** conversations in it */
   sessions: number;
   /** that hold */
@@ -4810,7 +4812,7 @@ export interface SpaceAPI {
   update(id: string, p: SpacePatch): Promise<SpaceInfo>;
   /**
    * Archive takes a space out of sight: no new conversation finds it. What is in
-   * it stays.
+   * it stays. Where it was the active one, none is.
    */
   archive(id: string): Promise<SpaceInfo>;
   /** Restore brings an archived space back. */
@@ -4826,6 +4828,13 @@ export interface SpaceAPI {
    */
   remove(id: string): Promise<void>;
   /**
+   * Activate makes a space the active one, by its id or its name: new conversations
+   * begin in it where their first message names no other space, by a path, a tag or
+   * a word. "" and "default" leave none active. It stays so over a restart, until
+   * another one is made active or this one is archived, removed or merged away.
+   */
+  activate(id: string): Promise<SpaceInfo>;
+  /**
    * Detect says which space a message would begin a conversation in, and why. It
    * asks no model and changes nothing.
    */
@@ -4840,7 +4849,8 @@ export interface SpaceAPI {
   /**
    * Unmerge undoes a merge, by its id or by the space that was merged away: what
    * was moved goes back, as far as it is still where the merge put it, and the space is
-   * restored. What came into the other space since stays there.
+   * restored, as the active one where the merge took that from it. What came into the
+   * other space since stays there.
    */
   unmerge(id: string): Promise<SpaceMerge>;
   /**
@@ -5447,6 +5457,7 @@ export function makeKernel(t: Transport): Kernel {
       restore: (id) => t.call('space.restore', [id]) as Promise<SpaceInfo>,
       archiveStale: (days) => t.call('space.archiveStale', [days]) as Promise<SpaceInfo[]>,
       remove: (id) => t.call('space.remove', [id]) as Promise<void>,
+      activate: (id) => t.call('space.activate', [id]) as Promise<SpaceInfo>,
       detect: (text, folder) => t.call('space.detect', [text, folder]) as Promise<SpaceDetected>,
       mergePreview: (from, into) => t.call('space.mergePreview', [from, into]) as Promise<SpaceMerge>,
       merge: (from, into) => t.call('space.merge', [from, into]) as Promise<SpaceMerge>,

@@ -24,6 +24,8 @@ export class Spaces {
 	/** open are those that conversations can be put into. */
 	readonly open = $derived(this.list.filter((s) => !s.archived_at));
 	readonly archived = $derived(this.list.filter((s) => s.archived_at));
+	/** active is the one that conversations begin in whose first message names no other. */
+	readonly active = $derived(this.list.find((s) => s.active));
 	/** any says that there is something to choose from. */
 	readonly any = $derived(this.open.length > 0);
 

@@ -28,5 +28,6 @@ export function whyOf(why: string, named = ''): string {
 	if (why === 'person') return t.person;
 	if (why === 'path') return t.path(shortPath(named));
 	if (why === 'word') return t.word(named);
+	if (why === 'active') return t.active;
 	return why === 'topic' ? t.topic : t.none;
 }

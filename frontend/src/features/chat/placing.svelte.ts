@@ -1,5 +1,6 @@
 import type { SpaceDetected, SpaceView } from '../../kernel/api.gen';
 import type { Live } from '../../kernel/live.svelte';
+import { tagOf } from '../../ui/space';
 import type { Mode } from './composer.svelte';
 
 /** How long words rest before it is asked where they belong, in milliseconds. */
@@ -11,13 +12,15 @@ const RANK: Record<string, number> = { ask: 0, guarded: 1, autonomous: 2 };
 export class Placing {
 	/** chosen is what the person said for this message: a space, or null to have it found out. */
 	chosen = $state<string | null>();
-	/** found is what the kernel says of the words that rest; none while nothing is written. */
+	/** found is what the kernel says of the words that rest; while nothing is written, the active space, if there is one. */
 	found = $state.raw<SpaceDetected>();
 	/** view is the space in force, none for the default one. */
 	view = $state.raw<SpaceView>();
 	/** folder is that of the space in force; "" for the usual one. */
 	folder = $state('');
 
+	/** foreign says that the person chose a folder: the mode of the active space is not said of that. */
+	#foreign = $state(false);
 	#live: Live;
 	#turn = 0;
 	#timer: ReturnType<typeof setTimeout> | undefined;
@@ -38,7 +41,7 @@ export class Placing {
 		return this.wanted ?? this.found?.space ?? '';
 	}
 
-	/** why says why it is that one: person, path, word, topic, or "". */
+	/** why says why it is that one: person, path, word, active, topic, or "". */
 	get why(): string {
 		return this.wanted !== null ? 'person' : (this.found?.why ?? '');
 	}
@@ -52,7 +55,8 @@ export class Placing {
 	get mode(): string {
 		const mode = this.view?.space.mode ?? '';
 		const usual = (this.#live.setting('mode') || 'guarded') as Mode;
-		return this.why === 'topic' && RANK[mode]! >= RANK[usual]! ? '' : mode;
+		const guessed = this.why === 'topic' || (this.why === 'active' && this.#foreign);
+		return guessed && RANK[mode]! >= RANK[usual]! ? '' : mode;
 	}
 
 	/** follow finds it out for these words, once they rest, and for the folder that the person chose. */
@@ -63,8 +67,17 @@ export class Placing {
 		const { wanted } = this;
 		if (!this.#live.spaces.any) return this.#take(undefined, undefined, '');
 		if (wanted !== null) return void this.#look(mine, undefined, wanted);
-		if (!text.trim() && !folder) return this.#take(undefined, undefined, '');
+		this.#foreign = folder !== '';
+		if (!text.trim() && !folder) return this.#begin(mine);
 		this.#timer = setTimeout(() => void this.#find(mine, text, folder), REST);
+	}
+
+	/** begin shows where a message goes that names nothing. */
+	#begin(mine: number): void {
+		const s = this.#live.spaces.active;
+		if (!s) return this.#take(undefined, undefined, '');
+		const found = { space: s.id, name: s.name, tag: tagOf(s), why: 'active', named: '', sure: 1 };
+		void this.#look(mine, found, s.id);
 	}
 
 	async #find(mine: number, text: string, folder: string): Promise<void> {

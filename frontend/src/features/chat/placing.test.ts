@@ -81,6 +81,35 @@ describe('the space of a new conversation', () => {
 		expect(await sent()).toEqual({ text: 'the receipts' });
 	});
 
+	it('is the active one before anything is written, and as long as nothing names another', async () => {
+		const { fake, live, composer, write, sent } = await setup();
+		await fake.call('space.activate', ['space-work']);
+		await vi.waitFor(() => expect(live.spaces.active?.id).toBe('space-work'));
+		composer.follow();
+		await vi.waitFor(() => expect(composer.placing.view?.space.id).toBe('space-work'));
+		expect([composer.space, composer.placing.why, composer.mode]).toEqual(['space-work', 'active', 'ask']);
+		expect(fake.calls.some((c) => c.method === 'space.detect')).toBe(false);
+		await write('Go on with it');
+		expect(composer.space).toBe('space-work');
+		await write('the receipts');
+		await vi.waitFor(() => expect(composer.space).toBe('space-home'));
+		expect(await sent()).toEqual({ text: 'the receipts' });
+	});
+
+	it('shows no wider mode of the active one for a folder that was chosen', async () => {
+		const { fake, live, composer } = await setup((fake) => {
+			Object.assign(fake.world.spaces[1]!, { mode: 'autonomous', active: true });
+		});
+		composer.write('Go on with it');
+		composer.follow();
+		await vi.waitFor(() => expect(composer.mode).toBe('autonomous'));
+		composer.placing.follow('Go on with it', '/home/minji/Downloads');
+		await vi.waitFor(() => expect(composer.placing.found?.why).toBe('active'));
+		expect(composer.mode).toBe('guarded');
+		await fake.call('space.activate', ['']);
+		await vi.waitFor(() => expect(live.spaces.active).toBeUndefined());
+	});
+
 	it('is none that was archived meanwhile', async () => {
 		const { fake, live, composer } = await setup();
 		await composer.useSpace('space-jeju');

@@ -148,10 +148,21 @@ export class Managed {
 		if (id) await this.#do(this.#live.kernel.space.update(id, { folder: path }));
 	}
 
+	/** activate has new conversations begin in a space, or, with none, find theirs. */
+	async activate(s?: SpaceInfo): Promise<void> {
+		if (!(await this.#do(this.#live.kernel.space.activate(s?.id ?? '')))) return;
+		const t = i18n.t.spaces;
+		this.#live.note(s ? t.activated(labelOf(s)) : t.deactivated);
+	}
+
 	async archive(s: SpaceInfo): Promise<void> {
 		if (!(await this.#do(this.#live.kernel.space.archive(s.id)))) return;
 		const t = i18n.t.spaces;
-		this.#live.offer({ text: t.archivedNow(labelOf(s)), label: t.undo, run: () => void this.restore(s) }, UNDO);
+		const back = async () => {
+			await this.restore(s);
+			if (s.active) await this.#do(this.#live.kernel.space.activate(s.id));
+		};
+		this.#live.offer({ text: t.archivedNow(labelOf(s)), label: t.undo, run: () => void back() }, UNDO);
 	}
 
 	async restore(s: SpaceInfo): Promise<void> {

@@ -45,7 +45,7 @@ describe('what is written of a space', () => {
 });
 
 describe('the spaces that are managed', () => {
-	it('are the active ones with the default one last, or those that are archived', async () => {
+	it('are those in use with the default one last, or those that are archived', async () => {
 		const { managed } = await setup();
 		expect(managed.rows.map((s) => s.id)).toEqual([
 			'space-home',
@@ -57,6 +57,34 @@ describe('the spaces that are managed', () => {
 		]);
 		managed.show('archived');
 		expect(managed.rows.map((s) => s.id)).toEqual(['space-desk', 'space-blog']);
+	});
+
+	it('are activated one at a time, and deactivated', async () => {
+		const { fake, live, managed, opened } = await setup();
+		await opened('space-tax');
+		await managed.activate(managed.view!.space);
+		await vi.waitFor(() => expect(live.spaces.active?.id).toBe('space-tax'));
+		await managed.activate(live.spaces.get('space-work')!);
+		await vi.waitFor(() => expect(live.spaces.list.filter((s) => s.active).map((s) => s.id)).toEqual(['space-work']));
+		expect(live.notices.at(-1)?.text).toBe('💼 Work is active. New conversations begin there.');
+		await managed.activate();
+		await vi.waitFor(() => expect(live.spaces.active).toBeUndefined());
+		expect(fake.calls.filter((c) => c.method === 'space.activate').map((c) => c.args)).toEqual([
+			['space-tax'],
+			['space-work'],
+			[''],
+		]);
+	});
+
+	it('that was active is active again where its archiving is undone', async () => {
+		const { live, managed, opened, offered } = await setup();
+		await opened('space-tax');
+		await managed.activate(managed.view!.space);
+		await managed.archive(managed.view!.space);
+		await vi.waitFor(() => expect(live.spaces.get('space-tax')?.archived_at).toBeTruthy());
+		expect(live.spaces.active).toBeUndefined();
+		offered().run();
+		await vi.waitFor(() => expect(live.spaces.active?.id).toBe('space-tax'));
 	});
 
 	it('say whose folder is gone, and go on with one of their own', async () => {

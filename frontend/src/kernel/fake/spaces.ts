@@ -70,6 +70,7 @@ export function makeSpace(s: Partial<SpaceInfo> & { id: string; name: string }):
 		created_at: iso(90 * DAY),
 		updated_at: iso(90 * DAY),
 		used_at: iso(),
+		active: false,
 		sessions: 0,
 		memories: 0,
 		...s,
@@ -221,11 +222,18 @@ export class FakeSpaces {
 				throw no('not_found', `There is no folder ${p.folder}.`, 'Make it first, or choose another one.');
 			return this.#change(sid, { ...p, updated_at: iso() });
 		},
-		'space.archive': (sid: string) => this.#change(sid, { archived_at: iso() }),
+		'space.activate': (sid: string) => {
+			const s = sid ? this.#one(sid) : undefined;
+			if (s?.archived_at) throw no('conflict', `The space "${s.name}" is archived. Nothing was changed.`);
+			for (const o of this.#w.spaces) o.active = o === s;
+			this.#changed();
+			return s ? this.#counted(s) : makeSpace({ id: '', name: '' });
+		},
+		'space.archive': (sid: string) => this.#change(sid, { archived_at: iso(), active: false }),
 		'space.restore': (sid: string) => this.#change(sid, { archived_at: undefined, used_at: iso() }),
 		'space.archiveStale': (days: number) => {
 			const old = this.#w.spaces.filter((s) => !s.archived_at && Date.now() - Date.parse(s.used_at) >= days * DAY);
-			for (const s of old) s.archived_at = iso();
+			for (const s of old) Object.assign(s, { archived_at: iso(), active: false });
 			this.#changed();
 			return old;
 		},
@@ -319,7 +327,7 @@ export class FakeSpaces {
 		this.#changed();
 	}
 
-	/** detect finds a space by a path, then by a word. */
+	/** detect finds a space by a path, then by a word, else the active one. */
 	detect(text: string, folder: string): SpaceDetected {
 		const open = this.#w.spaces.filter((s) => !s.archived_at);
 		const found = (s: SpaceInfo, why: string, named: string, sure: number): SpaceDetected => ({
@@ -339,6 +347,8 @@ export class FakeSpaces {
 			const hit = [s.name, ...s.words, ...(this.#w.learned[s.id] ?? [])].filter((w) => said.has(w.toLowerCase()));
 			if (hit.length > 0) return found(s, 'word', hit.join(', '), 0.9);
 		}
+		const active = open.find((s) => s.active);
+		if (active) return found(active, 'active', '', 1);
 		return { space: '', name: '', tag: '', why: '', named: '', sure: 0 };
 	}
 
@@ -362,7 +372,8 @@ export class FakeSpaces {
 		this.#w.merged.push(done);
 		put(this.#w, done.moved, into, 'person');
 		for (const m of this.#w.memories) if (done.remembered.includes(m.id)) m.space = into;
-		this.#change(from, { archived_at: iso() });
+		if (this.#one(from).active) this.#one(into).active = true;
+		this.#change(from, { archived_at: iso(), active: false });
 		this.#say(done.moved);
 		return done;
 	}

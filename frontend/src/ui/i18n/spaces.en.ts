@@ -28,6 +28,7 @@ export const spaces = {
 			person: 'You chose it',
 			path: (path: string) => (path ? `By the path ${path}` : 'By a path in its first message'),
 			word: (words: string) => (words ? `By “${words}”` : 'By words of its first message'),
+			active: 'The active space',
 			topic: 'By what its conversations are about',
 			none: 'Nothing spoke for another space',
 		},
@@ -53,7 +54,7 @@ export const spaces = {
 		setUp: 'Set it up',
 
 		which: 'Which spaces',
-		active: 'Active',
+		active: 'In use',
 		archived: 'Archived',
 		noneArchived: 'No space is archived.',
 		columns: {
@@ -115,6 +116,14 @@ export const spaces = {
 		nameIs: 'What is it about?',
 		more: 'Instructions, paths and a model can be set afterwards. All of it can be changed at any time.',
 		show: 'Show its conversations',
+		activate: 'Activate',
+		deactivate: 'Deactivate',
+		isActive: 'Active',
+		activeTitle: 'This space is active',
+		isActiveWhy:
+			'New conversations begin here, unless the first message names another space by a path, a tag or a word.',
+		activated: (name: string) => `${name} is active. New conversations begin there.`,
+		deactivated: 'No space is active. New conversations find theirs.',
 		archive: 'Archive',
 		archivedNow: (name: string) => `${name} is archived`,
 		undo: 'Undo',
