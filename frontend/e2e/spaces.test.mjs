@@ -189,7 +189,7 @@ describe('spaces on the scripted kernel', () => {
 		await page.getByText('Archived 3').click();
 		await row.getByRole('button').click();
 		await page.locator('#pane-side').getByRole('button', { name: 'Undo the merge' }).click();
-		await page.getByText('Active 6').waitFor();
+		await page.getByText('In use 6').waitFor();
 		await row.locator('td').nth(2).filter({ hasText: '1' }).waitFor();
 	});
 
@@ -280,6 +280,35 @@ describe('spaces on the real kernel', { skip: binary ? false : 'OXIOS_BIN names 
 		await pane.getByText('Its folder is not there any more').waitFor();
 		await pane.getByRole('button', { name: 'Use its own folder' }).click();
 		await pane.getByText('Its folder is not there any more').waitFor({ state: 'detached' });
+	});
+
+	it('one is activated, shown before a message is sent, and deactivated', async () => {
+		const pane = page.locator('#pane-side');
+		const row = page.locator('table[data-table=spaces] tr', { hasText: 'Taxes' });
+		await pane.getByRole('button', { name: 'Activate', exact: true }).click();
+		await pane.getByText('This space is active').waitFor();
+		await row.getByText('Active', { exact: true }).waitFor();
+		await accessible(page);
+		await page.reload();
+		await page.keyboard.press('Control+KeyN');
+		await page.getByRole('button', { name: 'Space: Taxes. The active space' }).waitFor();
+		await message(page).fill('What can you do?');
+		await message(page).press('Enter');
+		await page.locator('main .view-head .tag', { hasText: '[Taxes]' }).waitFor();
+		await page.getByRole('button', { name: 'Space: Taxes. The active space' }).waitFor();
+		await page.keyboard.press('Control+KeyN');
+		await message(page).fill('The receipts of December');
+		await chip(page, 'Bills').waitFor();
+		await message(page).fill('');
+		await palette(page, 'manage spaces');
+		await best(page, 'Manage spaces').waitFor();
+		await page.keyboard.press('Enter');
+		await page.locator('table[data-table=spaces]').getByRole('button', { name: 'Taxes' }).click();
+		await pane.getByRole('button', { name: 'Deactivate', exact: true }).click();
+		await pane.getByText('This space is active').waitFor({ state: 'detached' });
+		const [made] = await call(page, 'state.sessions', { space: (await call(page, 'space.get', 'Taxes')).space.id });
+		assert.equal(made.title, 'What can you do');
+		await call(page, 'state.deleteSession', made.id);
 	});
 
 	it('one is merged into another, which is undone', async () => {
