@@ -99,6 +99,9 @@ func (a *MemoryAPI) List(ctx context.Context, q MemoryQuery) ([]Memory, error) {
 		if err != nil {
 			return nil, err
 		}
+		if a.who.Kind == sys.KindAgent { // its run may have been given some of another space
+			all = slices.DeleteFunc(all, func(m Memory) bool { return m.Space != q.Space })
+		}
 		return all, a.used(ctx, each(all, func(m Memory) string { return m.ID }))
 	})
 }

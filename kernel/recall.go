@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"slices"
 
 	"oxios/kernel/agent"
 	"oxios/kernel/event"
@@ -23,12 +24,13 @@ func (k *Kernel) recall(ctx context.Context, c *caller, run Run, again bool) ([]
 	if !k.config.get().Memory {
 		return nil, nil
 	}
+	here := k.runs.of(run.ID).scope.space
 	used, err := k.memories.List(ctx, memory.Query{Run: run.ID, Limit: recalled})
 	if err != nil {
 		return nil, err
 	}
 	if len(used) == 0 && !again {
-		if used, err = k.memories.Recall(ctx, k.runs.of(run.ID).scope.space, run.Text, recalled, recalledText); err != nil {
+		if used, err = k.memories.Recall(ctx, here, run.Text, recalled, recalledText); err != nil {
 			return nil, err
 		}
 		ids := each(used, func(m Memory) string { return m.ID })
@@ -58,5 +60,6 @@ func (k *Kernel) recall(ctx context.Context, c *caller, run Run, again bool) ([]
 	if err := c.take(ctx, labels); err != nil {
 		return nil, err
 	}
-	return recalledOf(used), nil
+	// What it looked up in other spaces stands in its steps, marked; as of here it is not told.
+	return recalledOf(slices.DeleteFunc(used, func(m Memory) bool { return m.Space != here })), nil
 }

@@ -31,6 +31,7 @@ type SpaceInput struct {
 	Model        string   `json:"model,omitempty"`
 	Mode         string   `json:"mode,omitempty"`
 	Role         string   `json:"role,omitempty"`
+	Shared       bool     `json:"shared,omitempty"` // what is remembered in it may be given to the agents of other spaces
 }
 
 // SpacePatch changes what is not null.
@@ -45,6 +46,7 @@ type SpacePatch struct {
 	Model        *string   `json:"model,omitempty"`
 	Mode         *string   `json:"mode,omitempty"`
 	Role         *string   `json:"role,omitempty"`
+	Shared       *bool     `json:"shared,omitempty"`
 }
 
 // SpaceView is a space with what follows from it.
@@ -231,7 +233,7 @@ func (a *SpaceAPI) Create(ctx context.Context, in SpaceInput) (SpaceInfo, error)
 func (k *Kernel) createSpace(ctx context.Context, in SpaceInput) (SpaceInfo, error) {
 	s := SpaceInfo{
 		Name: in.Name, Emoji: in.Emoji, Folder: in.Folder, Words: in.Words, Paths: in.Paths, Instructions: in.Instructions,
-		Provider: in.Provider, Model: in.Model, Mode: in.Mode, Role: in.Role,
+		Provider: in.Provider, Model: in.Model, Mode: in.Mode, Role: in.Role, Shared: in.Shared,
 	}
 	if err := k.checkSpace(&s); err != nil {
 		return s, err
@@ -258,6 +260,9 @@ func (a *SpaceAPI) Update(ctx context.Context, id string, p SpacePatch) (SpaceIn
 		}
 		if p.Paths != nil {
 			s.Paths = *p.Paths
+		}
+		if p.Shared != nil {
+			s.Shared = *p.Shared
 		}
 		check := *s
 		if p.Folder == nil {

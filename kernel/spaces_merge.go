@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"oxios/kernel/event"
-	"oxios/kernel/memory"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
 )
@@ -143,39 +142,6 @@ func (a *SpaceAPI) Unmerge(ctx context.Context, id string) (SpaceMerge, error) {
 		}
 		out := mergeView(m, s, t)
 		out.Sessions = len(back)
-		return out, nil
-	})
-}
-
-// clearlyElsewhere is the share of a question that must stand in a memory of
-// another space for that space to be named.
-const clearlyElsewhere = 0.5
-
-// Elsewhere returns the names of other spaces that clearly know something about
-// a text, three at most: their names alone, never what they know.
-func (a *MemoryAPI) Elsewhere(ctx context.Context, text string) ([]string, error) {
-	return guard(ctx, a.caller, action{call: "memory.elsewhere", resource: "memory"}, func(ctx context.Context) ([]string, error) {
-		all, err := a.k.store.Spaces(ctx)
-		if err != nil {
-			return nil, err
-		}
-		here, out := a.space(), []string{}
-		var ids []string
-		for _, s := range append(all, SpaceInfo{Name: "default"}) {
-			if s.ID == here || s.ArchivedAt != nil || s.ID != "" && s.Memories == 0 || len(out) == 3 {
-				continue
-			}
-			found, err := a.k.memories.SearchIDs(ctx, memory.Search{Space: s.ID, Text: sys.Shorten(text, 4000), K: 1})
-			if err != nil {
-				return nil, err
-			}
-			if len(found) > 0 && found[0].Cover >= clearlyElsewhere {
-				out, ids = append(out, s.Name), append(ids, s.ID)
-			}
-		}
-		if len(out) > 0 {
-			a.k.publish(event.MemoryElsewhere, a.scope, event.ChangeOf(event.Named, here, ids...))
-		}
 		return out, nil
 	})
 }

@@ -80,6 +80,9 @@ func (c *console) showSpace(v kernel.SpaceView) {
 	line("Role:", "역할:", s.Role)
 	line("Conversations:", "대화:", fmt.Sprint(s.Sessions))
 	line("Memories:", "기억:", fmt.Sprint(s.Memories))
+	if s.Shared {
+		line("Shared:", "공유:", c.t("agents of other spaces get its memories", "다른 공간의 에이전트도 기억을 받습니다"))
+	}
 	if s.Active {
 		line("Active:", "활성:", c.t("new conversations begin here", "새 대화가 여기서 시작됩니다"))
 	}
@@ -106,6 +109,7 @@ func (c *console) spaceFlags(cmd *cobra.Command, in *kernel.SpaceInput) *cobra.C
 	f.StringVar(&in.Model, "model", "", c.t("the model of new conversations", "새 대화의 모델"))
 	f.StringVar(&in.Mode, "mode", "", c.t("ask, guarded or auto", "ask, guarded 또는 auto"))
 	f.StringVar(&in.Role, "role", "", c.t("what its agents may do at most", "에이전트가 할 수 있는 최대 범위"))
+	f.BoolVar(&in.Shared, "shared", false, c.t("give its memories to agents of other spaces that ask about them; without it they are told its name alone", "기억을 다른 공간의 에이전트에게도 줍니다. 없으면 공간 이름만 알립니다"))
 	return cmd
 }
 
@@ -179,6 +183,9 @@ func (c *console) spacesSet() *cobra.Command {
 		}
 		if cmd.Flags().Changed("paths") {
 			p.Paths, changed = &in.Paths, true
+		}
+		if cmd.Flags().Changed("shared") {
+			p.Shared, changed = &in.Shared, true
 		}
 		if !changed {
 			return usage(c.fail(sys.CodeInvalid, c.t("There is nothing to change.", "바꿀 것이 없습니다."), c.t("Name a setting, as --words.", "--words처럼 설정을 정해 주세요.")))

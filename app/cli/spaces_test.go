@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strings"
 	"testing"
 
 	"oxios/kernel"
@@ -16,6 +17,12 @@ func TestSpacesAreMadeDetectedMergedAndRestored(t *testing.T) {
 	contains(t, "by a word", d.must(0, "spaces", "detect", "제주 사진을 정리해 줘").out, "[🏝 Jeju]", "words")
 	contains(t, "by nothing", d.must(0, "spaces", "detect", "hello there").out, "The default space")
 	contains(t, "set", d.must(0, "spaces", "set", "Jeju", "--instructions", "Answer in Korean.").out, "Jeju")
+	contains(t, "share", d.must(0, "spaces", "set", "Jeju", "--shared").out, "Jeju")
+	contains(t, "shared", d.must(0, "spaces", "show", "Jeju").out, "Shared:")
+	d.must(0, "spaces", "set", "Jeju", "--shared=false")
+	if out := d.must(0, "spaces", "show", "Jeju").out; strings.Contains(out, "Shared:") {
+		t.Errorf("got %q, want it kept to itself again", out)
+	}
 	contains(t, "show", d.must(0, "spaces", "show", "Jeju").out, "ferry", "Answer in Korean.")
 
 	run := decode[kernel.RunResult](t, d.must(0, "run", "--json", "hello").out)

@@ -605,6 +605,11 @@ func (a *Memory) Uncurate(args string) (string, error) {
 	return a.b.call("memory.uncurate", args)
 }
 
+// Elsewhere takes [s].
+func (a *Memory) Elsewhere(args string) (string, error) {
+	return a.b.call("memory.elsewhere", args)
+}
+
 // Import takes [all].
 func (a *Memory) Import(args string) (string, error) {
 	return a.b.call("memory.import", args)
@@ -628,11 +633,6 @@ func (a *Memory) Export(args string) (string, error) {
 // Extract takes [session].
 func (a *Memory) Extract(args string) (string, error) {
 	return a.b.call("memory.extract", args)
-}
-
-// Elsewhere takes [text].
-func (a *Memory) Elsewhere(args string) (string, error) {
-	return a.b.call("memory.elsewhere", args)
 }
 
 // Space binds remote.SpaceAPI.

@@ -400,6 +400,10 @@ type MemoryAPI interface {
 	// Uncurate undoes one change of a report, by its place from 0 on, and returns the
 	// report as it is then. The same change is not made again.
 	Uncurate(ctx context.Context, id string, change int) (kernel.MemoryCuration, error)
+	// Elsewhere says which other spaces clearly know more about a question than that
+	// of the caller, three at most, the one that knows best first. Archived ones are
+	// left out. A run that is told so carries where that comes from.
+	Elsewhere(ctx context.Context, s kernel.MemorySearch) ([]kernel.MemoryElsewhere, error)
 	// Import keeps what another program, or another Oxios, remembered: all of it or
 	// nothing. A memory whose id is there already is changed to what came.
 	Import(ctx context.Context, all []kernel.MemoryImport) (kernel.MemoryImported, error)
@@ -416,9 +420,6 @@ type MemoryAPI interface {
 	// all that have something new. It costs a call of the conversation's own model
 	// for each; the limits hold.
 	Extract(ctx context.Context, session string) ([]kernel.MemoryExtracted, error)
-	// Elsewhere returns the names of other spaces that clearly know something about
-	// a text, three at most: their names alone, never what they know.
-	Elsewhere(ctx context.Context, text string) ([]string, error)
 }
 
 // SpaceAPI holds the calls about the contexts of work.
@@ -1260,6 +1261,10 @@ func (remote clientMemory) Uncurate(ctx context.Context, id string, change int) 
 	return call[kernel.MemoryCuration](ctx, remote.c, "memory.uncurate", id, change)
 }
 
+func (remote clientMemory) Elsewhere(ctx context.Context, s kernel.MemorySearch) ([]kernel.MemoryElsewhere, error) {
+	return call[[]kernel.MemoryElsewhere](ctx, remote.c, "memory.elsewhere", s)
+}
+
 func (remote clientMemory) Import(ctx context.Context, all []kernel.MemoryImport) (kernel.MemoryImported, error) {
 	return call[kernel.MemoryImported](ctx, remote.c, "memory.import", all)
 }
@@ -1278,10 +1283,6 @@ func (remote clientMemory) Export(ctx context.Context, after string) (kernel.Mem
 
 func (remote clientMemory) Extract(ctx context.Context, session string) ([]kernel.MemoryExtracted, error) {
 	return call[[]kernel.MemoryExtracted](ctx, remote.c, "memory.extract", session)
-}
-
-func (remote clientMemory) Elsewhere(ctx context.Context, text string) ([]string, error) {
-	return call[[]string](ctx, remote.c, "memory.elsewhere", text)
 }
 
 type clientSpace struct{ c *Client }
@@ -2503,6 +2504,13 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 		}
 		return h.Memory.Uncurate(ctx, a0, a1)
 	},
+	"memory.elsewhere": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.MemorySearch
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Memory.Elsewhere(ctx, a0)
+	},
 	"memory.import": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 []kernel.MemoryImport
 		if err := decode(args, &a0); err != nil {
@@ -2538,13 +2546,6 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Memory.Extract(ctx, a0)
-	},
-	"memory.elsewhere": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
-		var a0 string
-		if err := decode(args, &a0); err != nil {
-			return nil, err
-		}
-		return h.Memory.Elsewhere(ctx, a0)
 	},
 	"space.list": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {

@@ -38,7 +38,7 @@ const (
 	VaultSwitched    = "vault.switched"  // Text: the folder whose notes are in use from now on, so read them anew
 	MemoryChanged    = "memory"          // Change: what is remembered is other than it was
 	MemoryRecalled   = "memory.recalled" // Change: a run was given memories, or looked them up
-	MemoryElsewhere  = "memory.crossed"  // Change: a run was told that other spaces know something, by their names alone
+	MemoryElsewhere  = "memory.crossed"  // Change: a run was told that other spaces know something; what it was given of them is recalled
 	EmbeddingChanged = "embedding"       // kernel.MemoryEmbedding: vectors were made, or cannot be
 	SpaceChanged     = "space"           // Change: the spaces, or what is proposed of them, are other than they were
 	SpaceActivated   = "space.activated" // Change: a conversation begins in a space, or the person chose it for what comes next

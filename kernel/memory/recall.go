@@ -271,8 +271,14 @@ func (ms *Memories) Search(ctx context.Context, s Search) ([]Found, error) {
 	if err != nil || len(ids) == 0 {
 		return []Found{}, err
 	}
+	return ms.Read(ctx, s.Space, ids)
+}
+
+// Read returns memories of a space that [Memories.SearchIDs] found there. One
+// that is not in it any more is left out.
+func (ms *Memories) Read(ctx context.Context, space string, ids []ID) ([]Found, error) {
 	out := []Found{}
-	err = ms.store.Read(ctx, func(tx *store.Tx) error {
+	err := ms.store.Read(ctx, func(tx *store.Tx) error {
 		for _, f := range ids {
 			m, err := one(tx, "m.id = ?", f.ID)
 			if err != nil {
@@ -281,7 +287,7 @@ func (ms *Memories) Search(ctx context.Context, s Search) ([]Found, error) {
 				}
 				return err
 			}
-			if m.Space != s.Space {
+			if m.Space != space {
 				continue // moved this moment
 			}
 			out = append(out, Found{m, f.Score, f.Cover})

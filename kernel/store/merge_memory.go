@@ -34,7 +34,8 @@ func (m *merge) spaces() error {
 	if err != nil {
 		return err
 	}
-	if _, err = m.copy("spaces", "id IN (SELECT value FROM json_each(?1))", "n", string(ids), nil); err != nil {
+	// What another home says may not open what is remembered here and there to all spaces.
+	if _, err = m.copy("spaces", "id IN (SELECT value FROM json_each(?1))", "n", string(ids), func(r row) { r["shared"] = int64(0) }); err != nil {
 		return err
 	}
 	return m.learned(missing)

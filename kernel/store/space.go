@@ -24,6 +24,7 @@ type Space struct {
 	Model        string     `json:"model"`
 	Mode         string     `json:"mode"`
 	Role         string     `json:"role"`
+	Shared       bool       `json:"shared"` // what is remembered in it may be given to the agents of other spaces
 	CreatedAt    time.Time  `json:"created_at"`
 	UpdatedAt    time.Time  `json:"updated_at"`
 	UsedAt       time.Time  `json:"used_at"` // of its newest message
@@ -34,7 +35,7 @@ type Space struct {
 	Memories int `json:"memories"` // that hold
 }
 
-const spaceColumns = `s.id, s.name, s.emoji, s.folder, s.words, s.paths, s.instructions, s.provider, s.model, s.mode, s.role, s.created_at, s.updated_at, s.used_at, s.archived_at, EXISTS (SELECT 1 FROM kv WHERE key = 'space.active' AND value = s.id),
+const spaceColumns = `s.id, s.name, s.emoji, s.folder, s.words, s.paths, s.instructions, s.provider, s.model, s.mode, s.role, s.shared, s.created_at, s.updated_at, s.used_at, s.archived_at, EXISTS (SELECT 1 FROM kv WHERE key = 'space.active' AND value = s.id),
 	(SELECT count(*) FROM sessions c WHERE c.space = s.id AND c.discarded_at IS NULL), (SELECT count(*) FROM memories m WHERE m.space = s.id AND m.replaced_by = '')`
 
 func scanSpace(row scanner) (Space, error) {
@@ -42,7 +43,7 @@ func scanSpace(row scanner) (Space, error) {
 	var words, paths string
 	var created, updated, used int64
 	var archived sql.NullInt64
-	err := row.Scan(&s.ID, &s.Name, &s.Emoji, &s.Folder, &words, &paths, &s.Instructions, &s.Provider, &s.Model, &s.Mode, &s.Role, &created, &updated, &used, &archived, &s.Active, &s.Sessions, &s.Memories)
+	err := row.Scan(&s.ID, &s.Name, &s.Emoji, &s.Folder, &words, &paths, &s.Instructions, &s.Provider, &s.Model, &s.Mode, &s.Role, &s.Shared, &created, &updated, &used, &archived, &s.Active, &s.Sessions, &s.Memories)
 	if err != nil {
 		return Space{}, err
 	}
@@ -78,8 +79,8 @@ func (s *Store) InsertSpace(tx *Tx, space *Space) error {
 	if err := s.nameFree(tx, space); err != nil {
 		return err
 	}
-	_, err := tx.Exec(`INSERT INTO spaces (id, name, emoji, folder, words, paths, instructions, provider, model, mode, role, created_at, updated_at, used_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
-		space.ID, space.Name, space.Emoji, space.Folder, strings.Join(space.Words, "\n"), strings.Join(space.Paths, "\n"), space.Instructions, space.Provider, space.Model, space.Mode, space.Role,
+	_, err := tx.Exec(`INSERT INTO spaces (id, name, emoji, folder, words, paths, instructions, provider, model, mode, role, shared, created_at, updated_at, used_at) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		space.ID, space.Name, space.Emoji, space.Folder, strings.Join(space.Words, "\n"), strings.Join(space.Paths, "\n"), space.Instructions, space.Provider, space.Model, space.Mode, space.Role, space.Shared,
 		Millis(space.CreatedAt), Millis(space.UpdatedAt), Millis(space.UsedAt))
 	return err
 }
@@ -105,8 +106,8 @@ func (s *Store) SaveSpace(tx *Tx, space *Space) error {
 	if space.ArchivedAt != nil {
 		archived = Millis(*space.ArchivedAt)
 	}
-	res, err := tx.Exec(`UPDATE spaces SET name = ?, emoji = ?, folder = ?, words = ?, paths = ?, instructions = ?, provider = ?, model = ?, mode = ?, role = ?, updated_at = ?, used_at = ?, archived_at = ? WHERE id = ?`,
-		space.Name, space.Emoji, space.Folder, strings.Join(space.Words, "\n"), strings.Join(space.Paths, "\n"), space.Instructions, space.Provider, space.Model, space.Mode, space.Role,
+	res, err := tx.Exec(`UPDATE spaces SET name = ?, emoji = ?, folder = ?, words = ?, paths = ?, instructions = ?, provider = ?, model = ?, mode = ?, role = ?, shared = ?, updated_at = ?, used_at = ?, archived_at = ? WHERE id = ?`,
+		space.Name, space.Emoji, space.Folder, strings.Join(space.Words, "\n"), strings.Join(space.Paths, "\n"), space.Instructions, space.Provider, space.Model, space.Mode, space.Role, space.Shared,
 		Millis(space.UpdatedAt), Millis(space.UsedAt), archived, space.ID)
 	if err := must(res, err, func() error { return errNoSpace(space.ID) }); err != nil || archived == nil {
 		return err

@@ -22,6 +22,7 @@ type SpaceMerge struct {
 	Words    []string // that the target got
 	Paths    []string
 	Active   bool        // the source was the active space, and the target became it
+	Unshared bool        // the target was shared and the source was not, so that it is not any more
 	Learned  []SpaceWord // of what corrections taught the source, by how much it counts more for the target
 }
 
@@ -39,11 +40,13 @@ type movedJSON struct {
 	Paths    []string       `json:"paths"`
 	Learned  []SpaceWord    `json:"learned,omitempty"`
 	Active   bool           `json:"active,omitempty"`
+	Unshared bool           `json:"unshared,omitempty"`
 }
 
 // MergeSpaces moves all conversations and memories of a space into another,
 // which gets its words and paths too, and what corrections taught it, and archives
-// it. Where it was the active one, the other is.
+// it. Where it was the active one, the other is. Where it kept its memories to itself,
+// the other does so too.
 func (s *Store) MergeSpaces(tx *Tx, source, target string) (m SpaceMerge, err error) {
 	from, err := s.Space(tx, source)
 	if err != nil {
@@ -53,7 +56,7 @@ func (s *Store) MergeSpaces(tx *Tx, source, target string) (m SpaceMerge, err er
 	if err != nil {
 		return m, err
 	}
-	m = SpaceMerge{ID: sys.NewID(), Source: source, Target: target, At: s.now(), Active: from.Active}
+	m = SpaceMerge{ID: sys.NewID(), Source: source, Target: target, At: s.now(), Active: from.Active, Unshared: into.Shared && !from.Shared}
 	rows, err := tx.Query("SELECT id, space_why FROM sessions WHERE space = ? ORDER BY n", source)
 	if err != nil {
 		return m, err
@@ -77,6 +80,7 @@ func (s *Store) MergeSpaces(tx *Tx, source, target string) (m SpaceMerge, err er
 	}
 	m.Words, m.Paths = without(append(slices.Clone(from.Words), from.Name), append(slices.Clone(into.Words), into.Name)), without(from.Paths, into.Paths)
 	into.Words, into.Paths = append(into.Words, m.Words...), append(into.Paths, m.Paths...)
+	into.Shared = into.Shared && !m.Unshared
 	into.UsedAt = latest(into.UsedAt, from.UsedAt)
 	if err := s.SaveSpace(tx, &into); err != nil {
 		return m, err
@@ -94,7 +98,7 @@ func (s *Store) MergeSpaces(tx *Tx, source, target string) (m SpaceMerge, err er
 	if err := s.SaveSpace(tx, &from); err != nil {
 		return m, err
 	}
-	raw, err := json.Marshal(movedJSON{m.Sessions, m.Memories, m.Words, m.Paths, m.Learned, m.Active})
+	raw, err := json.Marshal(movedJSON{m.Sessions, m.Memories, m.Words, m.Paths, m.Learned, m.Active, m.Unshared})
 	if err != nil {
 		return m, err
 	}
@@ -151,7 +155,7 @@ func (s *Store) OpenMerge(tx *Tx, id string) (SpaceMerge, bool, error) {
 	if err := json.Unmarshal([]byte(raw), &moved); err != nil {
 		return m, false, fmt.Errorf("read what the merge %s moved: %w", m.ID, err)
 	}
-	m.At, m.Sessions, m.Memories, m.Words, m.Paths, m.Learned, m.Active = FromMillis(at), moved.Sessions, moved.Memories, moved.Words, moved.Paths, moved.Learned, moved.Active
+	m.At, m.Sessions, m.Memories, m.Words, m.Paths, m.Learned, m.Active, m.Unshared = FromMillis(at), moved.Sessions, moved.Memories, moved.Words, moved.Paths, moved.Learned, moved.Active, moved.Unshared
 	return m, true, nil
 }
 
@@ -196,6 +200,7 @@ func (s *Store) UnmergeSpaces(tx *Tx, m SpaceMerge) (back []string, err error) {
 		}
 	}
 	into.Words, into.Paths = without(into.Words, m.Words), without(into.Paths, m.Paths)
+	into.Shared = into.Shared || m.Unshared
 	if err := s.SaveSpace(tx, &into); err != nil {
 		return nil, err
 	}

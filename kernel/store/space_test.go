@@ -12,7 +12,7 @@ import (
 func TestMergeBringsWhatSpacesLearned(t *testing.T) {
 	t.Parallel()
 	from, to := setup(t), setup(t)
-	garden, taxes := Space{Name: "Garden"}, Space{Name: "Taxes", Role: "reader"}
+	garden, taxes := Space{Name: "Garden", Shared: true}, Space{Name: "Taxes", Role: "reader"}
 	write(t, from, func(tx *Tx) error {
 		for _, s := range []*Space{&garden, &taxes} {
 			if err := from.InsertSpace(tx, s); err != nil {
@@ -32,6 +32,9 @@ func TestMergeBringsWhatSpacesLearned(t *testing.T) {
 		if _, err := to.Merge(context.Background(), from, MergeOptions{At: time.Now()}, nil); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if all, err := to.Spaces(context.Background()); err != nil || len(all) != 2 || all[0].Shared || all[1].Shared {
+		t.Errorf("got %+v, %v, want no space that another home opens", all, err)
 	}
 	var words map[string][]SpaceWord
 	if err := to.Read(context.Background(), func(tx *Tx) (err error) {

@@ -64,6 +64,7 @@ func koreanMemory() [][2]string {
 		{"Looked at %s", "%s를 봤습니다"},
 		{"Recall: %s", "떠올리기: %s"},
 		{"Recalled %s for: %s", "%s를 떠올렸습니다: %s"},
+		{"Recalled %s for: %s. Also in %s", "%s를 떠올렸습니다: %s. 다른 공간에도 있습니다: %s"},
 		{"Remember: %s", "기억하기: %s"},
 		{"Remembered: %s", "기억했습니다: %s"},
 

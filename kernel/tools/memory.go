@@ -76,14 +76,15 @@ var memorySearchMaker = maker{
 	about: "Searches agent memories: what earlier conversations told about the user and their work.",
 	terms: "기억 찾기 검색 회상 선호 취향 패턴 전에 말한 지난번 remember recall before last time preference pattern",
 	make: func(h *kernel.Handle, _ kernel.Workplace) agent.Tool {
-		return newTool("memory_search", "Searches agent memories by their words, in the space of this conversation, the best first; also what was said in its other conversations in the last seven days. Internal to the agent. Kept in SQLite, found through an index of words and vectors.", memoryTypes,
+		return newTool("memory_search", "Searches agent memories by their words, in the space of this conversation, the best first; also what was said in its other conversations in the last seven days. Tells which other spaces know clearly more, and what they know where the person lets them share it. Internal to the agent. Kept in SQLite, found through an index of words and vectors.", memoryTypes,
 			func(in memorySearchArgs) sys.Words { return sys.Say("Recall: %s", in.Query) },
 			func(ctx context.Context, in memorySearchArgs) (agent.Result, error) {
 				k := 10
 				if in.Limit > 0 {
 					k = min(in.Limit, 50)
 				}
-				found, err := h.Memory.Search(ctx, kernel.MemorySearch{Text: in.Query, Kind: in.Type, K: k, Least: kernel.MemoryLeast, Said: true})
+				what := kernel.MemorySearch{Text: in.Query, Kind: in.Type, K: k, Least: kernel.MemoryLeast, Said: true}
+				found, err := h.Memory.Search(ctx, what)
 				if err != nil {
 					return agent.Result{}, err
 				}
@@ -92,16 +93,17 @@ var memorySearchMaker = maker{
 					memoryLine(&b, f.Memory)
 				}
 				if len(found) == 0 {
-					b.WriteString("Nothing that is remembered in this space fits.")
-					elsewhere, err := h.Memory.Elsewhere(ctx, in.Query)
-					if err != nil {
-						return agent.Result{}, err
-					}
-					for _, name := range elsewhere {
-						fmt.Fprintf(&b, "\nThe space %q has something about this, which is not shown here: tell the person.", name)
-					}
+					b.WriteString("Nothing that is remembered in this space fits.\n")
 				}
-				return agent.Result{Text: strings.TrimSpace(b.String()), Title: sys.Say("Recalled %s for: %s", counted(len(found), "memory", "기억"), in.Query)}, nil
+				title := sys.Say("Recalled %s for: %s", counted(len(found), "memory", "기억"), in.Query)
+				elsewhere, err := h.Memory.Elsewhere(ctx, what)
+				if err != nil {
+					return agent.Result{}, err
+				}
+				if len(elsewhere) > 0 {
+					title = sys.Say("Recalled %s for: %s. Also in %s", counted(len(found), "memory", "기억"), in.Query, elsewhereText(&b, elsewhere))
+				}
+				return agent.Result{Text: strings.TrimSpace(b.String()), Title: title}, nil
 			})
 	},
 }
@@ -124,9 +126,37 @@ var memoryWriteMaker = maker{
 	},
 }
 
-// memoryLine writes a memory in a line.
+// elsewhereText writes what other spaces know, each line with the space that it
+// is of, and returns their tags.
+func elsewhereText(b *strings.Builder, all []kernel.MemoryElsewhere) string {
+	var tags []string
+	b.WriteString("From other spaces, not this one. Say so when you use it:\n")
+	for _, e := range all {
+		tags = append(tags, e.Tag)
+		for _, f := range e.Found {
+			fmt.Fprintf(b, "%s ", e.Tag)
+			memoryText(b, f.Memory)
+		}
+		if e.Shared {
+			continue
+		}
+		fmt.Fprintf(b, "%s knows something about this: %s, the best a %s of %s", e.Tag, count(e.Count, "memory"), e.Kind, e.SaidAt.Format("2006-01-02"))
+		if e.About != "" {
+			fmt.Fprintf(b, " about %s", strings.Join(strings.Fields(e.About), " "))
+		}
+		b.WriteString(". Its memories are kept to that space: tell the person that they can ask there, or have it share its memories (Spaces).\n")
+	}
+	return strings.Join(tags, ", ")
+}
+
+// memoryLine writes a memory in a line, with its id.
 func memoryLine(b *strings.Builder, m kernel.Memory) {
-	fmt.Fprintf(b, "%s [%s, %s", m.ID, m.Kind, m.SaidAt.Format("2006-01-02"))
+	b.WriteString(m.ID + " ")
+	memoryText(b, m)
+}
+
+func memoryText(b *strings.Builder, m kernel.Memory) {
+	fmt.Fprintf(b, "[%s, %s", m.Kind, m.SaidAt.Format("2006-01-02"))
 	if m.Key != "" {
 		fmt.Fprintf(b, ", about %s", m.Key)
 	}

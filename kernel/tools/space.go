@@ -65,6 +65,9 @@ var spaceMaker = maker{
 					if s.ArchivedAt != nil {
 						b.WriteString(", archived")
 					}
+					if s.Active {
+						b.WriteString(", active")
+					}
 					b.WriteByte('\n')
 				}
 				if len(all) == 0 {

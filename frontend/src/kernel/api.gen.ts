@@ -1824,6 +1824,28 @@ export interface MemoryCuration {
   changes: MemoryChange[];
 }
 
+/**
+ * MemoryElsewhere is what another space knows about a question. What it knows
+ * itself is given only where the person lets that space share its memories.
+ */
+export interface MemoryElsewhere {
+  /** its id; "" is the default one */
+  space: string;
+  name: string;
+  /** "[emoji name]"; "[default]" for the default one */
+  tag: string;
+  /** memories that clearly fit, at most 20 */
+  count: number;
+  /** of the one that fits best */
+  kind: string;
+  /** what that is about, where it is a fact that says so */
+  about: string;
+  said_at: string;
+  shared: boolean;
+  /** the best first, three in all spaces together; none of a space that is not shared */
+  found: MemoryFound[];
+}
+
 /** MemoryEmbedding is how far the vectors of memories have come. */
 export interface MemoryEmbedding {
   /** provider/model; "" is the built-in one, which needs neither network nor time */
@@ -3182,6 +3204,8 @@ export interface SpaceInfo {
   model: string;
   mode: string;
   role: string;
+  /** what is remembered in it may be given to the agents of other spaces */
+  shared: boolean;
   created_at: string;
   updated_at: string;
   /** of its newest message */
@@ -3210,6 +3234,8 @@ export interface SpaceInput {
   model?: string;
   mode?: string;
   role?: string;
+  /** what is remembered in it may be given to the agents of other spaces */
+  shared?: boolean;
 }
 
 /** SpaceMerge says what a merge of two spaces moves, or has moved. */
@@ -3238,6 +3264,7 @@ export interface SpacePatch {
   model?: string;
   mode?: string;
   role?: string;
+  shared?: boolean;
 }
 
 /**
@@ -4764,6 +4791,12 @@ export interface MemoryAPI {
    */
   uncurate(id: string, change: number): Promise<MemoryCuration>;
   /**
+   * Elsewhere says which other spaces clearly know more about a question than that
+   * of the caller, three at most, the one that knows best first. Archived ones are
+   * left out. A run that is told so carries where that comes from.
+   */
+  elsewhere(s: MemorySearch): Promise<MemoryElsewhere[]>;
+  /**
    * Import keeps what another program, or another Oxios, remembered: all of it or
    * nothing. A memory whose id is there already is changed to what came.
    */
@@ -4787,11 +4820,6 @@ export interface MemoryAPI {
    * for each; the limits hold.
    */
   extract(session: string): Promise<MemoryExtracted[]>;
-  /**
-   * Elsewhere returns the names of other spaces that clearly know something about
-   * a text, three at most: their names alone, never what they know.
-   */
-  elsewhere(text: string): Promise<string[]>;
 }
 
 /** SpaceAPI holds the calls about the contexts of work. */
@@ -5441,12 +5469,12 @@ export function makeKernel(t: Transport): Kernel {
       curate: () => t.call('memory.curate', []) as Promise<MemoryCuration>,
       curations: (limit) => t.call('memory.curations', [limit]) as Promise<MemoryCuration[]>,
       uncurate: (id, change) => t.call('memory.uncurate', [id, change]) as Promise<MemoryCuration>,
+      elsewhere: (s) => t.call('memory.elsewhere', [s]) as Promise<MemoryElsewhere[]>,
       import: (all) => t.call('memory.import', [all]) as Promise<MemoryImported>,
       importPreview: (all) => t.call('memory.importPreview', [all]) as Promise<MemoryImportPlan>,
       saveExport: (path, replace) => t.call('memory.saveExport', [path, replace]) as Promise<SavedFile>,
       export: (after) => t.call('memory.export', [after]) as Promise<MemoryPart>,
       extract: (session) => t.call('memory.extract', [session]) as Promise<MemoryExtracted[]>,
-      elsewhere: (text) => t.call('memory.elsewhere', [text]) as Promise<string[]>,
     },
     space: {
       list: () => t.call('space.list', []) as Promise<SpaceInfo[]>,

@@ -15,7 +15,7 @@ function setup() {
 	const live = new Live(makeKernel(fake), fake);
 	live.start();
 	const onopen = vi.fn();
-	render(UsedLive, { live, runID: 'r-parser', count: 3, onopen });
+	render(UsedLive, { live, runID: 'r-parser', space: 'space-work', count: 3, onopen });
 	const asked = () => fake.calls.filter((c) => c.method === 'memory.list').map((c) => c.args[0]);
 	return { fake, live, onopen, asked, head: screen.getByRole('button', { name: '3 memories used' }) };
 }
@@ -32,6 +32,15 @@ describe('the memories that an answer used', () => {
 		expect(onopen).toHaveBeenCalledWith('m-go');
 		await fireEvent.click(head);
 		expect(screen.queryByRole('list')).toBeNull();
+	});
+
+	it('say of which other space they are', async () => {
+		const { head, fake, live } = setup();
+		await waitFor(() => expect(live.spaces.loaded && live.sessions.loaded).toBe(true));
+		fake.world.memories.find((m) => m.id === 'm-go')!.space = 'space-jeju';
+		await fireEvent.click(head);
+		await screen.findByRole('button', { name: 'Open in Memory: [🏝️ Jeju] Go 1.26, tests with -race' });
+		expect(screen.getAllByText(/^\[/).map((e) => e.textContent)).toEqual(['[🏝️ Jeju]', '[Default]']);
 	});
 
 	it('leave when they are forgotten', async () => {

@@ -14,6 +14,7 @@ export interface Draft {
 	model: string;
 	mode: string;
 	role: string;
+	shared: boolean;
 }
 
 export function draftOf(s?: SpaceInfo): Draft {
@@ -27,6 +28,7 @@ export function draftOf(s?: SpaceInfo): Draft {
 		model: s?.model ? `${s.provider}/${s.model}` : '',
 		mode: s?.mode ?? '',
 		role: s?.role ?? '',
+		shared: s?.shared ?? false,
 	};
 }
 
@@ -50,6 +52,7 @@ export function inputOf(d: Draft): Required<SpaceInput> {
 		model: at < 0 ? '' : d.model.slice(at + 1),
 		mode: d.mode,
 		role: d.role,
+		shared: d.shared,
 	};
 }
 

@@ -40,6 +40,7 @@ describe('what is written of a space', () => {
 		const s = makeSpace({ id: 'x', name: 'Work', words: ['ledger'], provider: 'p', model: 'm' });
 		expect(patchOf(draftOf(s), s)).toEqual({});
 		expect(patchOf({ ...draftOf(s), words: 'ledger, tax' }, s)).toEqual({ words: ['ledger', 'tax'] });
+		expect(patchOf({ ...draftOf(s), shared: true }, s)).toEqual({ shared: true });
 		expect(patchOf({ ...draftOf(s), model: '' }, s)).toEqual({ provider: '', model: '' });
 	});
 });

@@ -1,4 +1,5 @@
 import type {
+	MemoryElsewhere,
 	Session,
 	SpaceDetected,
 	SpaceInfo,
@@ -71,6 +72,7 @@ export function makeSpace(s: Partial<SpaceInfo> & { id: string; name: string }):
 		updated_at: iso(90 * DAY),
 		used_at: iso(),
 		active: false,
+		shared: false,
 		sessions: 0,
 		memories: 0,
 		...s,
@@ -265,7 +267,7 @@ export class FakeSpaces {
 			this.#say(m.moved);
 			return m;
 		},
-		'memory.elsewhere': (): string[] => [],
+		'memory.elsewhere': (): MemoryElsewhere[] => [],
 	};
 
 	get #w(): World {

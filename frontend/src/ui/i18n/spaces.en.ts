@@ -66,7 +66,7 @@ export const spaces = {
 		},
 		first: 'There is one space so far: everything.',
 		firstWhy:
-			'A space is a context of work with its own folder, memory and instructions. New conversations find theirs by themselves, and nothing of one space is given to another.',
+			'A space is a context of work with its own folder, memory and instructions. New conversations find theirs by themselves. What one space remembers is given to another only if you share it.',
 		gone: 'folder is gone',
 		mergeable: (from: string, into: string) => `${from} and ${into} could be one space`,
 		mergeNow: 'See what moves',
@@ -107,6 +107,11 @@ export const spaces = {
 		pathsWhy: 'One in each line. A message that names one, or works in one, begins here.',
 		learnedWhy: 'Learned from your corrections: words of conversations that you moved here.',
 		instructionsWhy: 'What agents follow in each conversation of this space.',
+		sharedDo: 'Share its memories with other spaces',
+		sharedWhy:
+			'Agents of other spaces that search their memories get what fits from here, marked with this space. Otherwise they are told only that it knows something.',
+		isShared: 'shared with other spaces',
+		isKept: 'kept to this space',
 		asSet: 'As in the settings',
 		edit: 'Edit',
 		save: 'Save',

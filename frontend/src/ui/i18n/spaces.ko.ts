@@ -59,7 +59,7 @@ export const spaces = {
 		columns: { name: '공간', folder: '폴더나 낱말', sessions: '대화', memories: '기억', used: '마지막 사용' },
 		first: '아직은 공간이 하나뿐입니다.',
 		firstWhy:
-			'공간은 폴더, 기억, 지침을 따로 가지는 일의 맥락입니다. 새 대화는 제 공간을 저절로 찾고, 한 공간의 것은 다른 공간에 주지 않습니다.',
+			'공간은 폴더, 기억, 지침을 따로 가지는 일의 맥락입니다. 새 대화는 제 공간을 저절로 찾습니다. 한 공간의 기억은 공유할 때만 다른 공간에 줍니다.',
 		gone: '폴더가 없음',
 		mergeable: (from: string, into: string) => `${from}, ${into}: 하나로 합칠 수 있습니다`,
 		mergeNow: '옮겨질 것 보기',
@@ -99,6 +99,11 @@ export const spaces = {
 		pathsWhy: '한 줄에 하나. 이 경로를 말하거나 여기서 일하는 메시지는 여기서 시작합니다.',
 		learnedWhy: '직접 옮긴 대화에서 배운 낱말입니다.',
 		instructionsWhy: '이 공간의 모든 대화에서 에이전트가 따르는 말입니다.',
+		sharedDo: '기억을 다른 공간과 공유',
+		sharedWhy:
+			'다른 공간의 에이전트가 기억을 검색하면 여기서 맞는 것을 이 공간 표시와 함께 받습니다. 공유하지 않으면 아는 것이 있다는 사실만 알립니다.',
+		isShared: '다른 공간과 공유',
+		isKept: '이 공간에서만',
 		asSet: '설정대로',
 		edit: '고치기',
 		save: '저장',
