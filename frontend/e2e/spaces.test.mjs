@@ -311,6 +311,16 @@ describe('spaces on the real kernel', { skip: binary ? false : 'OXIOS_BIN names 
 		await call(page, 'state.deleteSession', made.id);
 	});
 
+	it('one keeps its memories to itself until the person shares them', async () => {
+		const pane = page.locator('#pane-side');
+		await pane.getByText('kept to this space').waitFor();
+		await pane.getByRole('button', { name: 'Edit' }).click();
+		await pane.getByRole('switch', { name: 'Share its memories with other spaces' }).click();
+		await pane.getByRole('button', { name: 'Save' }).click();
+		await pane.getByText('shared with other spaces').waitFor();
+		assert.equal((await call(page, 'space.get', 'Taxes')).space.shared, true);
+	});
+
 	it('one is merged into another, which is undone', async () => {
 		await page.locator('#pane-side').getByRole('button', { name: 'Merge into…' }).click();
 		const dialog = page.getByRole('dialog');

@@ -21,7 +21,6 @@ import type Sessions from '../features/sessions/Sessions.svelte';
 import { Managed } from '../features/spaces/managed.svelte';
 import type SpacePane from '../features/spaces/SpacePane.svelte';
 import type SpacesView from '../features/spaces/SpacesView.svelte';
-import type { Run } from '../kernel/api.gen';
 import type { Live } from '../kernel/live.svelte';
 import { i18n } from '../ui/i18n/index.svelte';
 import { shortcutOf } from '../ui/keys';
@@ -148,22 +147,7 @@ export class Places {
 		$effect(() => {
 			const c = this.conversation;
 			if (!c) return;
-			const offs = [
-				live.onevent((e) => {
-					c.receive(e);
-					// A person may leave before the inbox says that it has it.
-					if (
-						e.kind === 'run.ended' &&
-						e.session_id === c.id &&
-						e.run_id &&
-						!(e.data as Run).parent_id &&
-						this.#inFront(c)
-					) {
-						void live.inbox.see([e.run_id]).catch(() => {});
-					}
-				}),
-				live.onreload(() => void c.load()),
-			];
+			const offs = [live.onevent((e) => c.receive(e)), live.onreload(() => void c.load())];
 			untrack(() => void c.load());
 			return () => {
 				offs.forEach((off) => off());
@@ -188,6 +172,12 @@ export class Places {
 			if (!c || !this.#inFront(c)) return;
 			const ids = live.inbox.of(c.id);
 			if (ids.length > 0) untrack(() => void live.inbox.see(ids).catch(() => {})); // they stay, and are tried again
+		});
+		// The inbox may say only later that it has the last one, when the person has left.
+		$effect(() => {
+			const id = this.conversation?.ended;
+			if (!id || !this.#inFront(this.conversation!)) return;
+			untrack(() => void live.inbox.see([id]).catch(() => {}));
 		});
 		$effect(() => {
 			const c = this.conversation;

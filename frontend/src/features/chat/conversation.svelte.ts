@@ -85,6 +85,11 @@ export class Conversation {
 	wanted = $state<string>();
 
 	active = $derived(this.runs.findLast((r) => open(r.run)));
+	/** ended is the last run, once it has ended. */
+	ended = $derived.by(() => {
+		const last = this.runs.at(-1)?.run;
+		return last && !open(last) ? last.id : undefined;
+	});
 	turns = $derived.by<Turn[]>(() => {
 		const of = new Map<string, Message[]>();
 		for (const m of this.messages) of.set(m.run_id, [...(of.get(m.run_id) ?? []), m]);
