@@ -44,6 +44,14 @@ describe('a home of years', { skip: binary ? false : 'OXIOS_BIN names no binary'
 			.waitFor();
 	}
 
+	/** work returns what reads how long the page's own thread has worked, in ms: how long a frame takes is the machine's as well. */
+	async function work() {
+		const cdp = await page.context().newCDPSession(page);
+		await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
+		return async () =>
+			1000 * (await cdp.send('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration').value;
+	}
+
 	async function begin(text) {
 		await page.getByRole('button', { name: 'New conversation' }).first().click();
 		await message().fill(text);
@@ -91,11 +99,7 @@ describe('a home of years', { skip: binary ? false : 'OXIOS_BIN names no binary'
 	it('10,000 messages: scrolls without freezing, what is read staying under the eye', async () => {
 		await openLong();
 		await log().hover();
-		// What the page's own thread works for it: how long a frame takes is the machine's as well.
-		const cdp = await page.context().newCDPSession(page);
-		await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
-		const worked = async () =>
-			1000 * (await cdp.send('Performance.getMetrics')).metrics.find((m) => m.name === 'TaskDuration').value;
+		const worked = await work();
 		const took = [];
 		for (let i = 0; i < 40; i++) {
 			const began = await worked();
@@ -207,15 +211,16 @@ describe('a home of years', { skip: binary ? false : 'OXIOS_BIN names no binary'
 		await paste(chapter);
 		await asText.click();
 		await page.waitForFunction((n) => document.querySelector('textarea').value.length === n, chapter.length);
+		const worked = await work();
 		const took = [];
 		for (const key of 'and more') {
-			const began = Date.now();
+			const began = await worked();
 			await message().press(key);
 			await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
-			took.push(Date.now() - began);
+			took.push((await worked()) - began);
 		}
 		took.sort((a, b) => a - b);
-		assert.ok(took[4] < 250, `a key takes ${took} ms`);
+		assert.ok(took[4] < 250, `a key keeps the page busy for ${took} ms`);
 		await message().fill('');
 	});
 
