@@ -153,8 +153,8 @@ func TestPackageHoldsBothProgramsAndWhatADesktopNeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, program := range []string{"oxios", "oxios-desktop"} {
-		raw, err := os.ReadFile(filepath.Join(root, "usr/bin", program))
+	for _, program := range []string{"OXIOS_BIN", "OXIOS_DESKTOP_BIN"} { // as make built them
+		raw, err := os.ReadFile(os.Getenv(program))
 		if err != nil || bytes.Contains(raw, []byte(checkout+"/")) {
 			t.Errorf("%s: got %v, want a program that names no folder of the machine that built it", program, err)
 		}
