@@ -11,11 +11,10 @@ import (
 // wrote such a rule must always be able to see what goes on, and to end it:
 // looking at what Oxios itself keeps, and stopping, are refused by none.
 func (c *caller) permitsUser(row Syscall, a action) error {
-	cfg := c.k.config.get()
-	if cfg.User == nil || a.stops || row.Rights == security.R && len(a.paths) == 0 && !a.network {
+	if c.k.config.get().User == nil || a.stops || row.Rights == security.R && len(a.paths) == 0 && !a.network {
 		return nil
 	}
-	s := security.Subject{Kind: security.SubjectUser, Name: c.who.Name, Role: cfg.userRule()}
+	s := c.subject()
 	for _, tool := range c.k.toolsOfUser(row) {
 		if no := s.Refuses(security.ActExecuteTool, tool); no != nil {
 			return refusedUser(no)

@@ -1,5 +1,6 @@
 import type { InboxRun, Kernel } from './api.gen';
 import { failureOf, type Event, type Failure } from './transport';
+import { once } from './turns';
 
 /** Inbox lists the runs that ended while the person did not look, the last one first. What waits stands in Approvals. */
 export class Inbox {
@@ -11,33 +12,24 @@ export class Inbox {
 	failure = $state.raw<Failure>();
 
 	#kernel: Kernel;
-	#reading = false;
-	#again = false;
 
 	constructor(kernel: Kernel) {
 		this.#kernel = kernel;
 	}
 
-	/** load reads the list. What changes meanwhile has it read once more, however much that is. */
-	async load(): Promise<void> {
-		this.#again = true;
-		if (this.#reading) return;
-		this.#reading = true;
-		while (this.#again) {
-			this.#again = false;
-			try {
-				const list = await this.#kernel.agents.inbox(false);
-				this.failed = list.failed;
-				this.finished = list.finished;
-				this.older = list.older;
-				this.failure = undefined;
-			} catch (e) {
-				this.failure = failureOf(e);
-			}
+	/** load reads the list, once at a time. */
+	readonly load = once(async () => {
+		try {
+			const list = await this.#kernel.agents.inbox(false);
+			this.failed = list.failed;
+			this.finished = list.finished;
+			this.older = list.older;
+			this.failure = undefined;
+		} catch (e) {
+			this.failure = failureOf(e);
 		}
-		this.#reading = false;
 		this.loaded = true;
-	}
+	});
 
 	/** of returns the runs of a conversation. */
 	of(sessionID: string): string[] {

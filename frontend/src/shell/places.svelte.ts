@@ -175,8 +175,9 @@ export class Places {
 		});
 		// The inbox may say only later that it has the last one, when the person has left.
 		$effect(() => {
-			const id = this.conversation?.ended;
-			if (!id || !this.#inFront(this.conversation!)) return;
+			const c = this.conversation;
+			const id = c?.ended;
+			if (!id || !this.#inFront(c)) return;
 			untrack(() => void live.inbox.see([id]).catch(() => {}));
 		});
 		$effect(() => {
