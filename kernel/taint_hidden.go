@@ -1,12 +1,15 @@
 package kernel
 
 import (
-	"encoding/binary"
 	"hash/maphash"
-	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
 
 	"oxios/kernel/undo"
 )
@@ -19,36 +22,63 @@ const maxHidden = 50_000
 // mark for each, 0 where there is too much to say.
 func hiddenPlaces(folder string, skipped []string) map[string]uint64 {
 	out := map[string]uint64{}
-	left := maxHidden
-	var of maphash.Hash
-	of.SetSeed(markSeed)
-	var line []byte
+	var left atomic.Int64
+	left.Store(maxHidden)
 	for _, rel := range skipped {
 		top := filepath.Join(folder, filepath.FromSlash(rel))
-		of.Reset()
-		err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return nil // it may not be read, by nobody who works here, or went
-			}
-			if left--; left < 0 {
-				return fs.SkipAll
-			}
-			info, err := d.Info()
-			if err != nil {
-				return nil
-			}
-			// The time of the inode tells of every change, and no command can set it.
-			line = append(append(line[:0], path...), 0)
-			line = binary.LittleEndian.AppendUint64(line, uint64(undo.ChangedAt(info)))
-			line = binary.LittleEndian.AppendUint64(line, uint64(info.Size()))
-			_, _ = of.Write(line)
-			return nil
-		})
-		if out[top] = max(of.Sum64(), 1); err != nil || left < 0 {
-			out[top] = 0
-		}
+		out[top] = hiddenMark(top, &left)
 	}
 	return out
+}
+
+// hiddenMark is the sum of a mark for each path of a place, which is the same in
+// whatever order its folders are read: as many at a time as there are processors.
+func hiddenMark(top string, left *atomic.Int64) uint64 {
+	var sum atomic.Uint64
+	mark := func(path string, stamp undo.Stamp) { sum.Add(maphash.Comparable(markSeed, hiddenPath{path, stamp})) }
+	if info, err := os.Lstat(top); err == nil {
+		mark(top, undo.Stamp{Changed: undo.ChangedAt(info)})
+	}
+	var folders sync.WaitGroup
+	turn := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var read func(at string)
+	read = func(at string) {
+		turn <- struct{}{}
+		defer func() { <-turn }()
+		dir, err := os.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe may stand there by now
+		if err != nil {
+			return // it may not be read, by nobody who works here, or went
+		}
+		defer dir.Close()
+		entries, _ := dir.ReadDir(-1)
+		for _, e := range entries {
+			if left.Add(-1) < 0 {
+				return
+			}
+			stamp, err := undo.StampIn(dir, e.Name())
+			if err != nil {
+				continue
+			}
+			path := filepath.Join(at, e.Name())
+			mark(path, stamp)
+			if e.IsDir() {
+				folders.Go(func() { read(path) })
+			}
+		}
+	}
+	folders.Go(func() { read(top) })
+	folders.Wait()
+	if left.Load() < 0 {
+		return 0
+	}
+	return max(sum.Load(), 1)
+}
+
+// hiddenPath is what a mark holds of a path. The time of the inode tells of every
+// change, and no command can set it.
+type hiddenPath struct {
+	path  string
+	stamp undo.Stamp
 }
 
 // markSeed is unknown outside: nobody can choose names that make two marks the same.

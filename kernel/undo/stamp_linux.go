@@ -2,7 +2,10 @@ package undo
 
 import (
 	"io/fs"
+	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 func stampOf(info fs.FileInfo) Stamp {
@@ -11,4 +14,13 @@ func stampOf(info fs.FileInfo) Stamp {
 		s.Inode, s.Changed = st.Ino, st.Ctim.Nano()
 	}
 	return s
+}
+
+// StampIn is the stamp of what stands under a name in an open folder, links not followed.
+func StampIn(dir *os.File, name string) (Stamp, error) {
+	var st unix.Stat_t
+	if err := unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return Stamp{}, err
+	}
+	return Stamp{Size: st.Size, Modified: st.Mtim.Nano(), Changed: st.Ctim.Nano(), Inode: st.Ino}, nil
 }
