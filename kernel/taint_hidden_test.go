@@ -28,12 +28,14 @@ func TestAHiddenPlaceDiffersByWhateverChangesInIt(t *testing.T) {
 	}
 	long := time.Now().Add(-time.Hour)
 	for what, change := range map[string]func() error{
-		"a file":            func() error { return os.WriteFile(at("3/f"), []byte("more"), 0o600) },
-		"a time set back":   func() error { return os.Chtimes(at("4/f"), long, long) },
-		"another name":      func() error { return os.Rename(at("5/f"), at("5/g")) },
-		"two that exchange": func() error { return errors.Join(os.Rename(at("1/f"), at("1/x")), os.Rename(at("2/f"), at("1/f")), os.Rename(at("1/x"), at("2/f"))) },
-		"a folder":          func() error { return os.Mkdir(at("new"), 0o700) },
-		"all gone":          func() error { return os.RemoveAll(at("7")) },
+		"a file":          func() error { return os.WriteFile(at("3/f"), []byte("more"), 0o600) },
+		"a time set back": func() error { return os.Chtimes(at("4/f"), long, long) },
+		"another name":    func() error { return os.Rename(at("5/f"), at("5/g")) },
+		"two that exchange": func() error {
+			return errors.Join(os.Rename(at("1/f"), at("1/x")), os.Rename(at("2/f"), at("1/f")), os.Rename(at("1/x"), at("2/f")))
+		},
+		"a folder": func() error { return os.Mkdir(at("new"), 0o700) },
+		"all gone": func() error { return os.RemoveAll(at("7")) },
 	} {
 		was = hiddenPlaces(folder, places)
 		if err := change(); err != nil {
