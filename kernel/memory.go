@@ -93,14 +93,13 @@ func (a *MemoryAPI) List(ctx context.Context, q MemoryQuery) ([]Memory, error) {
 				q.RunID = a.scope.runID
 			}
 		}
+		// What a run was given or a conversation brought may be of several spaces; an agent sees its own.
+		every := q.Every || a.who.Kind != sys.KindAgent && (q.RunID != "" || q.Thread != "")
 		all, err := a.k.memories.List(ctx, memory.Query{
-			Space: q.Space, Every: q.Every, Kind: q.Kind, Source: q.Source, Pinned: q.Pinned, Replaced: q.Replaced, Run: q.RunID, Thread: q.Thread, Limit: q.Limit, Before: q.Before,
+			Space: q.Space, Every: every, Kind: q.Kind, Source: q.Source, Pinned: q.Pinned, Replaced: q.Replaced, Run: q.RunID, Thread: q.Thread, Limit: q.Limit, Before: q.Before,
 		})
 		if err != nil {
 			return nil, err
-		}
-		if a.who.Kind == sys.KindAgent { // its run may have been given some of another space
-			all = slices.DeleteFunc(all, func(m Memory) bool { return m.Space != q.Space })
 		}
 		return all, a.used(ctx, each(all, func(m Memory) string { return m.ID }))
 	})

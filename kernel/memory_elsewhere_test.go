@@ -126,6 +126,25 @@ func TestWhatASharedSpaceKnowsIsGivenAndMarked(t *testing.T) {
 	}
 }
 
+func TestWhatARunReadOfOtherSpacesTakesNoPlaceAmongItsOwn(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	remember(t, k, kernel.MemoryInput{Text: "The tunnel opens in May"})
+	a := space(t, k, kernel.SpaceInput{Name: "Works", Shared: true})
+	remember(t, k, kernel.MemoryInput{Text: bridge, Space: a.ID})
+	h := k.Agent("guarded")
+	for _, about := range []string{"tunnel opens", "deadline of the bridge"} {
+		toolSays(t, k, h, "memory_search", map[string]any{"query": about})
+	}
+	if used, err := k.Person().Memory.List(t.Context(), kernel.MemoryQuery{RunID: h.Principal().ID}); err != nil || len(used) != 2 {
+		t.Fatalf("got %+v, %v, want both", used, err)
+	}
+	own, err := h.Memory.List(t.Context(), kernel.MemoryQuery{RunID: h.Principal().ID, Limit: 1})
+	if err != nil || len(own) != 1 || own[0].Space != "" {
+		t.Errorf("got %+v, %v, want the one of its own space", own, err)
+	}
+}
+
 func TestThreeMemoriesOfAllOtherSpacesAreGivenAtMost(t *testing.T) {
 	t.Parallel()
 	k := open(t)

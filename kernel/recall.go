@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"slices"
 
 	"oxios/kernel/agent"
 	"oxios/kernel/event"
@@ -25,7 +24,8 @@ func (k *Kernel) recall(ctx context.Context, c *caller, run Run, again bool) ([]
 		return nil, nil
 	}
 	here := k.runs.of(run.ID).scope.space
-	used, err := k.memories.List(ctx, memory.Query{Run: run.ID, Limit: recalled})
+	// What it looked up in other spaces stands in its steps, marked; as of here it is not told.
+	used, err := k.memories.List(ctx, memory.Query{Space: here, Run: run.ID, Limit: recalled})
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +60,5 @@ func (k *Kernel) recall(ctx context.Context, c *caller, run Run, again bool) ([]
 	if err := c.take(ctx, labels); err != nil {
 		return nil, err
 	}
-	// What it looked up in other spaces stands in its steps, marked; as of here it is not told.
-	return recalledOf(slices.DeleteFunc(used, func(m Memory) bool { return m.Space != here })), nil
+	return recalledOf(used), nil
 }

@@ -334,7 +334,7 @@ type Query struct {
 	Pinned   bool
 	Replaced bool   // those that a newer one replaced, instead of those that hold
 	Run      string // those that a run was given or looked up
-	Thread   string // those that stand in a conversation, of whichever space
+	Thread   string // those that stand in a conversation
 	Limit    int    // 100 if 0, at most 1000
 	Before   string // a memory's id: only what stands behind it
 }
@@ -346,7 +346,7 @@ func (ms *Memories) List(ctx context.Context, q Query) (out []Memory, err error)
 	if q.Thread != "" {
 		add("m.thread = ?", q.Thread)
 	}
-	if !q.Every && q.Run == "" && q.Thread == "" {
+	if !q.Every {
 		add("m.space = ?", q.Space)
 	}
 	if q.Kind != "" {
