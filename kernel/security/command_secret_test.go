@@ -34,6 +34,31 @@ func TestWhatWouldBeReadDecides(t *testing.T) {
 		"grep -r x --include='*.go' .", "find . -name '*.pem'", "ls .e*x", "git ls-files '*.go'", "cut -d/ -f1 README.md")
 }
 
+// What programs keep their keys in is private in whatever folder it lies, and so are its
+// copies; samples of it, and files of the same ending without keys, are not.
+func TestFilesThatHoldKeysArePrivateWhereverTheyLie(t *testing.T) {
+	t.Parallel()
+	keys := []string{
+		".envrc", ".dev.vars", ".dev.vars.production", "local.settings.json", ".my.cnf", ".s3cfg", ".boto", ".databrickscfg", "x-firebase-adminsdk-7f.json", "auth.json", "token.json",
+		".credentials.json", "secrets.ini", "secret.txt", "passwords.csv", "kubeconfig", "kubeconfig.yaml", "prod.kubeconfig", "terraform.tfstate.backup", "prod.tfvars.json", "credentials.tfrc.json",
+		".docker/config.json", ".kube/config", ".config/gh/hosts.yml", ".cargo/credentials", ".m2/settings.xml", ".vnc/passwd", "_netrc",
+	}
+	plain := []string{".env.example", ".dev.vars.example", "config.json", "config", "settings.xml", "hosts.yml", "tokens.json", "author.json", "password.go", "secrets.go", ".docker/Dockerfile", ".kube/deployment.yml", ".azure/pipelines.yml", "docs/secrets.md"}
+	lines := func(names []string) (out []string) {
+		for _, name := range names {
+			out = append(out, "cat "+name, "cat backup/"+name)
+		}
+		return out
+	}
+	all := append([]string{"README.md"}, append(keys, plain...)...)
+	for _, name := range append(slices.Clone(keys), plain...) {
+		all = append(all, "backup/"+name)
+	}
+	o := project(t, all...)
+	eachIn(t, o, "it reads something private", func(v Verdict) bool { return notFree(v) && v.Effect == EffectOutside }, lines(keys)...)
+	eachIn(t, o, "it is free", freely, lines(plain)...)
+}
+
 func TestCommandsThatMeetSecretsSaySo(t *testing.T) {
 	t.Parallel()
 	o := project(t, ".env", "config/.env", "credentials.json", "src/a.go")

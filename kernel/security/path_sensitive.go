@@ -13,7 +13,10 @@ var secretHome = []string{
 	".cargo/credentials.toml", ".gem/credentials", ".terraform.d/credentials.tfrc.json", ".vault-token", ".local/share/keyrings",
 	".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium", ".config/bravesoftware", ".config/microsoft-edge",
 	".config/vivaldi", ".config/opera", ".config/1password", ".config/bitwarden", ".config/op", ".config/sops", ".config/rclone",
-	".config/keepassxc", ".bitcoin", ".ethereum", ".electrum", ".boto", ".s3cfg", ".databrickscfg", ".oxi/auth.json", ".snap/firefox",
+	".config/keepassxc", ".bitcoin", ".ethereum", ".electrum", ".boto", ".s3cfg", ".databrickscfg", ".mylogin.cnf", ".m2/settings.xml", ".m2/settings-security.xml", ".gradle/gradle.properties",
+	".config/containers/auth.json", ".composer/auth.json", ".config/composer/auth.json", ".codex/auth.json", ".claude/.credentials.json",
+	".gemini/oauth_creds.json", ".config/github-copilot", ".config/doctl", ".config/filezilla", ".fly/config.yml", ".netlify/config.json",
+	".oci", ".wrangler/config", ".terraformrc", ".vnc/passwd", ".local/share/kwalletd", ".pki", ".oxi/auth.json", ".snap/firefox",
 	"snap/firefox", "library/keychains", "library/cookies", "library/application support/google/chrome",
 	"library/application support/firefox", "library/application support/com.apple.tcc", "library/messages", "library/mail",
 	"appdata/local/google/chrome", "appdata/roaming/mozilla", "appdata/local/microsoft/credentials",
@@ -33,12 +36,17 @@ var secretSystem = []string{
 // privateNames are files that often hold a password or a key, wherever they
 // lie.
 var privateNames = []string{
-	".env", ".env.*", "*.env", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk", ".npmrc", ".pypirc",
-	".netrc", ".git-credentials", ".pgpass", ".htpasswd", ".dockercfg", "credentials", "credentials.json", "credentials.toml",
-	"client_secret*.json", "service-account*.json", "service_account*.json", "secrets.y*ml", "secrets.json", "secrets.toml",
-	"*.tfstate", "*.tfvars", ".vault-token", ".*_history", ".lesshst", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.ovpn",
+	".env", ".env.*", "*.env", ".envrc", ".dev.vars", ".dev.vars.*", "local.settings.json", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk", ".npmrc", ".pypirc",
+	".netrc", "_netrc", ".git-credentials", ".pgpass", ".my.cnf", ".mylogin.cnf", ".htpasswd", ".dockercfg", ".s3cfg", ".boto", ".databrickscfg",
+	"credentials", "credentials.json", "credentials.toml", ".credentials.json", "*firebase-adminsdk*.json", "auth.json", "token.json", "oauth_creds.json",
+	"client_secret*.json", "service-account*.json", "service_account*.json", "secrets.y*ml", "secrets.json", "secrets.toml", "secrets.ini",
+	"secrets.properties", "secret.txt", "secrets.txt", "password.txt", "passwords.txt", "passwords.csv", ".secret", ".secrets",
+	"kubeconfig", "kubeconfig.y*ml", "*.kubeconfig", "*.tfstate", "*.tfstate.backup", "*.tfvars", "*.tfvars.json", "*.tfrc.json", ".vault-token", ".*_history", ".lesshst", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.ovpn",
 	"wallet.dat", "login data", "cookies.sqlite", "key4.db", "logins.json",
 }
+
+// privateEnds are the same by their folder and name.
+var privateEnds = []string{"/.docker/config.json", "/.kube/config", "/.config/gh/hosts.yml", "/.config/git/credentials", "/.cargo/credentials", "/.m2/settings.xml", "/.vnc/passwd"}
 
 var sampleEnds = []string{".example", ".sample", ".template", ".dist", ".pub", ".md"}
 
@@ -92,6 +100,11 @@ func pathSecrecy(p, home string) Tier {
 	}
 	for _, name := range privateNames {
 		if matchesGlob(name, base) {
+			return TierAsk
+		}
+	}
+	for _, end := range privateEnds {
+		if strings.HasSuffix(p, end) {
 			return TierAsk
 		}
 	}
