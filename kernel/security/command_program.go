@@ -121,10 +121,16 @@ func (w *cmdWalker) interprets(kind string, rule textRule, args []cmdWord, hidde
 	}
 	program, coded, rest := w.options(args, rule)
 	for i, a := range args {
-		if len(args)-i <= len(rest) {
+		if len(args)-i <= len(rest) && !rule.data {
 			break
 		}
 		w.module(kind, a.text, args[i+1:], dirs)
+		if !cmdShells[kind] && strings.ContainsAny(a.text, " ('\"\\.") {
+			w.loads(kind, rule, a.text, dirs)
+		}
+	}
+	if w.piped && !cmdShells[kind] {
+		w.loads(kind, rule, w.stdinText, dirs)
 	}
 	switch {
 	case rule.data:
@@ -265,7 +271,7 @@ func (w *cmdWalker) options(args []cmdWord, rule textRule) (program *cmdWord, co
 			value = true
 		case strings.Trim(t[1:], rule.flags) == "":
 		default:
-			value = len(t) == 2 || strings.IndexByte(rule.flags, t[1]) >= 0
+			value = len(t) == 2 || strings.IndexByte(rule.flags, t[1]) >= 0 || rule.data && len(t) > 3 // sqlite3 -init
 			if len(t) > 2 {
 				a.text = strings.TrimLeft(t[2:], "=")
 				w.isText(a)
@@ -446,8 +452,11 @@ func (w *cmdWalker) otherText(name string, local bool, args []cmdWord) {
 	_, known := cmdOthers()[name]
 	known = known || slices.Contains(dangerousNames(), name)
 	switch {
-	case wraps: // what it starts comes by itself, but for what stands in one word
-		for _, a := range args {
+	case wraps: // what it starts comes by itself, but for what stands in one word, and its settings
+		for i, a := range args {
+			if i > 0 && (args[i-1].text == "-f" || args[i-1].text == "--config") {
+				w.isText(a)
+			}
 			if fields := strings.Fields(a.text); len(fields) > 1 {
 				for _, f := range fields {
 					w.isText(cmdWord{text: f})

@@ -85,7 +85,7 @@ var sampleSecrets = sync.OnceValue(func() []string {
 func aimed(pattern string, dots bool) bool {
 	base := strings.ToLower(path.Base(strings.TrimSuffix(pattern, "/")))
 	stem := base
-	for _, end := range []string{".json", ".toml", ".yml", ".yaml", ".y*ml", ".md", ".*"} {
+	for _, end := range []string{".json", ".toml", ".yml", ".yaml", ".y*ml", ".ini", ".properties", ".txt", ".csv", ".md", ".*"} {
 		if len(stem) > len(end) {
 			stem = strings.TrimSuffix(stem, end)
 		}
