@@ -54,7 +54,7 @@ func TestRedactKeepsWhatIsNoSecret(t *testing.T) {
 	for _, s := range []string{
 		"", "db_password = get_password()", "const token = parser.next()", "apiKey: process.env.API_KEY", "max_tokens = 200000", "tokens: 128000",
 		"secretName: my-app-secret", "The password is required for login.", "commit 3f786850e387550fdab836ed7e6dc881de23001b", "case token.EOF:",
-		"git@github.com:foo/bar.git", "password: ${DB_PASSWORD}", "Authorization: Bearer <token>", "비밀번호를 입력하세요", "https://example.com/a?b=c",
+		"git@github.com:foo/bar.git", "password: ${DB_PASSWORD}", "Authorization: Bearer <token>", "비밀번호를 입력하세요", "X-Api-Key: <key>", "X-Api-Key: $KEY", "Private-Token: ${TOKEN}", "The X-Api-Key header is required.", "https://example.com/a?b=c",
 		"-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA\n-----END PUBLIC KEY-----",
 	} {
 		if out, n := Redact(s); out != s || n != 0 {
@@ -71,6 +71,10 @@ func TestRedactMasksOnlyTheSecret(t *testing.T) {
 		`{"password":"hunter2!","user":"me"}`:                                     `{"password":"[secret:password]","user":"me"}`,
 		"mysql --password hunter2x -h db":                                         "mysql --password [secret:password] -h db",
 		"curl -u me:hunter2x https://x.example":                                   "curl -u me:[secret:password] https://x.example",
+		"X-Api-Key: 48213344":                                                     "X-Api-Key: [secret:X-Api-Key]",
+		"< x-auth-token: hunterx":                                                 "< x-auth-token: [secret:x-auth-token]",
+		`curl -H "X-Api-Key: abcd" x.example`:                                     `curl -H "X-Api-Key: [secret:X-Api-Key]" x.example`,
+		"GET / HTTP/1.1\nPrivate-Token: plain\n":                                  "GET / HTTP/1.1\nPrivate-Token: [secret:Private-Token]\n",
 		"비밀번호: 비밀12345":                                                           "비밀번호: [secret:비밀번호]",
 		"log AKIAIOSFODNN7EXAMPLE end":                                            "log [secret:key] end",
 		"-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("MIIEvQIBADANBgkq\n", 5): "[secret:private-key]",

@@ -43,10 +43,21 @@ func isSecretValue(form TextForm, n redName, name, value string, how redHow) boo
 			return len(value) >= 16 && looksRandom(value)
 		}
 		return low != strings.ToLower(name) // "password": "Password" is a label
-	default:
-		return isSecretInText(n, name, value, low, how)
 	}
+	if isHeader(name) && !how.spaced {
+		return true
+	}
+	return isSecretInText(n, name, value, low, how)
 }
+
+// isHeader reports whether a name is one of an HTTP header, whose every value counts, in
+// whatever text it stands.
+func isHeader(name string) bool {
+	low := strings.ToLower(name)
+	return strings.HasPrefix(low, "x-") || slices.Contains(secretHeaders, low)
+}
+
+var secretHeaders = []string{"api-key", "private-token", "job-token", "deploy-token", "auth-token", "access-token", "csrf-token", "ocp-apim-subscription-key", "dd-api-key", "dd-application-key", "circle-token"}
 
 // isSecretLiteral judges what a program has in quotes: it has to be long and
 // random enough, or a phrase.
