@@ -264,7 +264,7 @@ type trial struct {
 }
 
 // errTrial ends each call of a trial.
-var errTrial = sys.Errorf(sys.CodeRefused, "It is only tried.")
+var errTrial = &sys.Error{Code: sys.CodeRefused, Message: "It is only tried."}
 
 func (c *caller) try(ctx context.Context, row Syscall, a action) error {
 	t := c.trial

@@ -136,6 +136,7 @@ func (k *Kernel) tools(ctx context.Context) ([]ToolInfo, error) {
 	list := slices.Clone(k.opts.Catalogue)
 	for i := range list {
 		list[i].On = !slices.Contains(off, list[i].Name)
+		list[i].DescriptionKO = sys.Korean(list[i].Description)
 	}
 	return list, nil
 }

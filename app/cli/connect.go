@@ -134,11 +134,11 @@ func remoteLink(client *remote.Client) *link {
 // nobody does.
 func (c *console) reach(ctx context.Context, owner string) (*remote.Client, *kernel.Kernel, *slog.Logger, error) {
 	for end := time.Now().Add(patience); ; {
-		client, err := remote.Dial(ctx, c.home)
-		if err == nil {
+		client, err := remote.DialRunning(ctx, c.home)
+		if client != nil {
 			return client, nil, nil, nil
 		}
-		if sys.CodeOf(err) != sys.CodeUnavailable {
+		if err != nil && sys.CodeOf(err) != sys.CodeUnavailable {
 			return nil, nil, nil, err
 		}
 		log := c.log(owner)

@@ -27,18 +27,35 @@ type Client struct {
 // Dial connects to the process that owns home. It fails with CodeUnavailable
 // when none does.
 func Dial(ctx context.Context, home string) (*Client, error) {
+	c, absent, err := dial(ctx, home)
+	if absent != nil {
+		e := sys.Errorf(sys.CodeUnavailable, "No Oxios is running for %s: %w", home, absent)
+		return nil, e.WithHint("Start it with `oxios`, or with `oxios serve` on a machine without a display.")
+	}
+	return c, err
+}
+
+// DialRunning is [Dial] for whoever goes on without: it returns no client, and no
+// error, where no Oxios is running. Nothing is said then, in no language: the sentences
+// of the other one are not built for a start that needs none.
+func DialRunning(ctx context.Context, home string) (*Client, error) {
+	c, _, err := dial(ctx, home)
+	return c, err
+}
+
+// dial connects. absent says why nobody could be connected to.
+func dial(ctx context.Context, home string) (_ *Client, absent, err error) {
 	conn, token, err := connect(ctx, home)
 	if err != nil {
-		e := sys.Errorf(sys.CodeUnavailable, "No Oxios is running for %s: %w", home, err)
-		return nil, e.WithHint("Start it with `oxios`, or with `oxios serve` on a machine without a display.")
+		return nil, err, nil
 	}
 	c := &Client{w: newWire(conn), done: make(chan struct{}), open: map[uint64]chan reply{}}
 	if err := c.greet(ctx, token); err != nil {
 		conn.Close()
-		return nil, err
+		return nil, nil, err
 	}
 	c.work.Go(c.read)
-	return c, nil
+	return c, nil, nil
 }
 
 // dialPatience is how long a process that lost the race for the home waits for

@@ -86,11 +86,22 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 	if s.readerDB, err = sql.Open("sqlite", dsn(path, "mode=ro&_pragma=query_only(1)&_pragma=busy_timeout(5000)")); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database %q: %w", path, err), s.writerDB.Close())
 	}
+	first := make(chan *conn, 1)
+	go func() { first <- s.firstReader(ctx) }()
 	c, err := s.openWriter(ctx, migrations)
+	r := <-first
 	if err != nil {
+		if r != nil {
+			err = errors.Join(err, r.close())
+		}
 		return nil, errors.Join(err, s.readerDB.Close(), s.writerDB.Close())
 	}
-	for range readerCount {
+	spare := readerCount
+	if r != nil {
+		s.readers <- r
+		spare--
+	}
+	for range spare {
 		s.spare <- struct{}{}
 	}
 	s.w = newWriter(c, o.Log)
@@ -102,6 +113,25 @@ func open(ctx context.Context, path string, o Options, migrations fs.FS) (*Store
 	}
 	go s.w.run()
 	return s, nil
+}
+
+// firstReader opens a connection that reads, beside the one that writes: each of them
+// parses all tables, which is the larger part of opening. It returns nil where there
+// is nothing to read yet, or where reading fails: whoever opens the next one is told why.
+func (s *Store) firstReader(ctx context.Context) *conn {
+	if info, err := os.Stat(s.path); err != nil || info.Size() == 0 {
+		return nil
+	}
+	raw, err := s.readerDB.Conn(ctx)
+	if err != nil {
+		return nil
+	}
+	var tables int
+	if err := raw.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
+		_ = raw.Close()
+		return nil
+	}
+	return newConn(raw)
 }
 
 // openWriter brings the database up to date and prepares the one connection

@@ -58,7 +58,6 @@ func koreanAgents() [][2]string {
 		{"That run has not ended, so it cannot be replayed yet.", "아직 끝나지 않은 실행이라 재현할 수 없습니다."},
 		{"Wait for its end, or stop it.", "끝날 때까지 기다리거나 멈추세요."},
 		{"There is no place for a replay: %w.", "재현할 자리가 없습니다: %w."},
-		{"It is only tried.", "시험만 합니다."},
 
 		// The model's window.
 		{"Makes room: the conversation so far is summarised", "자리 마련: 지금까지의 대화를 요약하는 중"},

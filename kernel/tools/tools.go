@@ -14,7 +14,6 @@ import (
 
 	"oxios/kernel"
 	"oxios/kernel/agent"
-	"oxios/kernel/sys"
 )
 
 // maker describes a tool and makes it for a run.
@@ -54,7 +53,7 @@ func New(ctx context.Context, h *kernel.Handle, _ string) (agent.Toolset, error)
 func Catalogue() []kernel.ToolInfo {
 	out := make([]kernel.ToolInfo, len(makers))
 	for i, m := range makers {
-		out[i] = kernel.ToolInfo{Name: m.name, Description: m.about, DescriptionKO: sys.Korean(m.about), Domain: m.domain, On: true, Calls: m.calls, Terms: m.terms}
+		out[i] = kernel.ToolInfo{Name: m.name, Description: m.about, Domain: m.domain, On: true, Calls: m.calls, Terms: m.terms}
 	}
 	return out
 }

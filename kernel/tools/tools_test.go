@@ -122,7 +122,11 @@ func TestToolThatThePersonSwitchedOffIsNotOffered(t *testing.T) {
 
 func TestEachToolSaysWhatItIsForInBothLanguages(t *testing.T) {
 	t.Parallel()
-	for _, x := range tools.Catalogue() {
+	all, err := kerneltest.Open(t).Person().Security.Tools(t.Context())
+	if err != nil || len(all) != len(tools.Catalogue()) {
+		t.Fatalf("got %d, %v", len(all), err)
+	}
+	for _, x := range all {
 		if x.Description == "" || x.DescriptionKO == "" {
 			t.Errorf("%s: got %q and %q", x.Name, x.Description, x.DescriptionKO)
 		}
