@@ -164,7 +164,7 @@ func (a *answer) toolCalls() ([]ToolCall, error) {
 			return nil, errors.New("a tool call without a name")
 		}
 		for j, args := range c.arguments() {
-			args = tidyArguments(args)
+			args = tidyArguments(wholeHalves(args))
 			if tooDeep(args, maxDepth) {
 				return nil, fmt.Errorf("tool arguments that are nested deeper than %d levels", maxDepth)
 			}

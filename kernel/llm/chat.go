@@ -58,7 +58,7 @@ func schemaOf(t Tool) json.RawMessage {
 }
 
 type chatDelta struct {
-	Content          flexText           `json:"content"`
+	Content          chatContent        `json:"content"`
 	ReasoningContent flexText           `json:"reasoning_content"`
 	Reasoning        flexText           `json:"reasoning"`
 	Refusal          flexText           `json:"refusal"`
@@ -69,6 +69,22 @@ type chatDelta struct {
 	// those behind OpenRouter.
 	Extra   json.RawMessage           `json:"extra_content"`
 	Details flexList[json.RawMessage] `json:"reasoning_details"`
+}
+
+// chatContent is what is said, and what Mistral puts there too as thought.
+type chatContent struct{ text, thought flexText }
+
+// UnmarshalJSON accepts what [flexText] does.
+func (t *chatContent) UnmarshalJSON(b []byte) error {
+	var parts []struct {
+		Thought flexText `json:"thinking"`
+	}
+	if json.Unmarshal(b, &parts) == nil {
+		for _, p := range parts {
+			t.thought += p.Thought
+		}
+	}
+	return json.Unmarshal(b, &t.text)
 }
 
 type chatCall struct {
@@ -85,11 +101,14 @@ type chatFunction struct {
 
 type chatChunk struct {
 	Model   flexText `json:"model"`
+	Object  flexText `json:"object"`
 	Choices flexList[struct {
 		Index        flexInt    `json:"index"`
 		Delta        *chatDelta `json:"delta"`
 		Message      *chatDelta `json:"message"` // a server that does not stream
 		FinishReason flexText   `json:"finish_reason"`
+
+		Error json.RawMessage `json:"error"` // OpenRouter
 	}] `json:"choices"`
 	Usage *chatUsage      `json:"usage"`
 	Error json.RawMessage `json:"error"`
@@ -128,12 +147,18 @@ func (c *Client) chatChunk(a *answer, kind string, data []byte) error {
 			}
 		}
 		if m := choice.Message; m != nil {
-			if a.text.Len() > 0 && string(m.Content) == a.text.String() {
-				m.Content = "" // some servers end a stream with the whole message
+			if a.text.Len() > 0 && string(m.Content.text) == a.text.String() {
+				m.Content.text = "" // some servers end a stream with the whole message
 			}
 			if err := c.chatDelta(a, m); err != nil {
 				return err
 			}
+		}
+		if choice.Message != nil && choice.FinishReason == "" && chunk.Object == "chat.completion" {
+			choice.FinishReason = FinishStop // what is not streamed is whole
+		}
+		if saysSomething(choice.Error) {
+			return c.inStream(a, choice.Error)
 		}
 		if choice.FinishReason == "" {
 			continue
@@ -152,7 +177,16 @@ func saysSomething(raw json.RawMessage) bool {
 	case "", "null", `""`, "{}", "[]", "false", "0":
 		return false
 	}
-	return true
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil {
+		return true
+	}
+	for _, m := range members { // {"code": 0, "message": ""}
+		if saysSomething(m) {
+			return true
+		}
+	}
+	return false
 }
 
 // bareError reports whether a piece that is no part of an answer tells an error
@@ -177,7 +211,8 @@ func (c *Client) chatDelta(a *answer, d *chatDelta) error {
 	} else {
 		a.addReasoning(string(d.Reasoning))
 	}
-	a.addText(string(d.Content))
+	a.addReasoning(string(d.Content.thought))
+	a.addText(string(d.Content.text))
 	a.addRefusal(string(d.Refusal))
 	a.back.add(d.Extra, d.Details)
 	for _, call := range d.ToolCalls {

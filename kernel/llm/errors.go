@@ -118,7 +118,11 @@ func (c *Client) explain(ctx context.Context, err error, model string, resp *htt
 	// An unreadable APIError stands inside a RequestError, which has the body.
 	case errors.As(err, &req):
 		words, code, typ := serverWords(req.Body)
-		return c.refused(req.HTTPStatusCode, header(resp), model, words, code, typ)
+		f = c.refused(req.HTTPStatusCode, header(resp), model, words, code, typ)
+		if f.loads && f.after == 0 {
+			f.after = min(askedWait(strings.ToLower(string(req.Body))), maxRetryAfter) // beside the words
+		}
+		return f
 	case errors.As(err, &api):
 		code := ""
 		if api.Code != nil {

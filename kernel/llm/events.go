@@ -72,7 +72,7 @@ func (e *eventReader) line(line []byte, whole bool) (told bool, err error) {
 		}
 		return false, nil
 	case string(name) == "data":
-		if string(value) == "[DONE]" {
+		if bytes.EqualFold(bytes.Trim(value, `"`), []byte("[DONE]")) {
 			err := e.end()
 			e.done = err == nil
 			return true, err

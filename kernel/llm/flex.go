@@ -86,6 +86,16 @@ func half(r rune) string {
 	return string([]byte{0xED, 0x80 | byte(r>>6&0x3F), 0x80 | byte(r&0x3F)})
 }
 
+// wholeHalves joins the halves in a text of which nothing more comes.
+func wholeHalves(s string) string {
+	kept := ""
+	s = joinHalves(&kept, s)
+	if kept != "" {
+		s += string(utf8.RuneError)
+	}
+	return s
+}
+
 // joinHalves puts s behind what it kept of the piece before. It returns what is
 // whole, and keeps half a character at the end.
 func joinHalves(kept *string, s string) string {
@@ -129,7 +139,7 @@ func (t *flexArgs) UnmarshalJSON(b []byte) error {
 		}
 		return nil
 	}
-	return json.Unmarshal(b, (*string)(t))
+	return json.Unmarshal(b, (*flexText)(t)) // a character may be cut in two here too
 }
 
 // flexInt is a whole number that may come with a fraction or in quotes. What is no
@@ -155,4 +165,15 @@ func (l *flexList[T]) UnmarshalJSON(b []byte) error {
 		return json.Unmarshal(b, &(*l)[0])
 	}
 	return json.Unmarshal(b, (*[]T)(l))
+}
+
+// flexObject is an object that counts as empty where something else stands.
+type flexObject[T any] struct{ is T }
+
+// UnmarshalJSON accepts any value.
+func (o *flexObject[T]) UnmarshalJSON(b []byte) error {
+	if len(b) == 0 || b[0] != '{' {
+		return nil
+	}
+	return json.Unmarshal(b, &o.is)
 }

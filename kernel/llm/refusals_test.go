@@ -72,6 +72,12 @@ func TestWaitsAreReadFromWords(t *testing.T) {
 		"请在 3 秒后重试":                                               3 * time.Second,
 		"7초 후에 다시 시도하세요":                                          7 * time.Second,
 		"rate limit of 30 requests per 60s reached":               0,
+		"wait for 8 more seconds":                                 8 * time.Second,
+		"the model is available in 12 seconds":                    12 * time.Second,
+		`{"error":"x","estimated_time":5.5}`:                      5500 * time.Millisecond,
+		`"retry_after": 30`:                                       30 * time.Second,
+		`"retrydelay": "3s"`:                                      3 * time.Second,
+		"请等待 3 秒":                                                 3 * time.Second,
 		"try again later":                                         0,
 		"the model gpt-4 is overloaded, try again with 2 models.": 0,
 	} {

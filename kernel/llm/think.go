@@ -6,6 +6,8 @@ import "strings"
 // marks at the beginning of the answer.
 var thinkMarks = [][2]string{
 	{"<think>", "</think>"}, {"<thinking>", "</thinking>"}, {"<thought>", "</thought>"}, {"<reasoning>", "</reasoning>"}, {"◁think▷", "◁/think▷"},
+	{"<THINK>", "</THINK>"}, {"<seed:think>", "</seed:think>"}, {"[THINK]", "[/THINK]"},
+	{"<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"},
 }
 
 // thinking takes the text of an answer apart while it streams.

@@ -1,7 +1,9 @@
 package llm
 
 // chatUsage is what servers count, under all the names that they give it.
-type chatUsage struct {
+type chatUsage struct{ flexObject[usageCounts] }
+
+type usageCounts struct {
 	Prompt     flexInt `json:"prompt_tokens"`
 	Completion flexInt `json:"completion_tokens"`
 	Total      flexInt `json:"total_tokens"`
@@ -20,7 +22,9 @@ type chatUsage struct {
 	OutputMore     usageDetails `json:"output_tokens_details"`
 }
 
-type usageDetails struct {
+type usageDetails struct{ flexObject[detailCounts] }
+
+type detailCounts struct {
 	Cached       flexInt `json:"cached_tokens"`
 	CacheWrite   flexInt `json:"cache_write_tokens"`
 	CacheCreated flexInt `json:"cache_creation_tokens"`
@@ -30,14 +34,15 @@ type usageDetails struct {
 // usage takes the counts for what they mean. A server that counts no input has
 // counted nothing: no request is empty.
 func (u *chatUsage) usage() Usage {
+	c := &u.is
 	out := Usage{
-		Input:     int(max(u.Prompt, u.InputTokens)),
-		Output:    int(max(u.Completion, u.OutputTokens)),
-		Cached:    int(max(u.CacheHit, u.CachedTop, u.CacheRead, u.PromptMore.Cached, u.InputMore.Cached)),
-		Written:   int(max(u.CacheCreated, u.PromptMore.CacheWrite, u.PromptMore.CacheCreated, u.InputMore.CacheWrite)),
-		Reasoning: int(max(u.CompletionMore.Reasoning, u.OutputMore.Reasoning)),
+		Input:     int(max(c.Prompt, c.InputTokens)),
+		Output:    int(max(c.Completion, c.OutputTokens)),
+		Cached:    int(max(c.CacheHit, c.CachedTop, c.CacheRead, c.PromptMore.is.Cached, c.InputMore.is.Cached)),
+		Written:   int(max(c.CacheCreated, c.PromptMore.is.CacheWrite, c.PromptMore.is.CacheCreated, c.InputMore.is.CacheWrite)),
+		Reasoning: int(max(c.CompletionMore.is.Reasoning, c.OutputMore.is.Reasoning)),
 	}
-	rest := max(int(u.Total)-out.Input-out.Output, 0) // what the sum has more than its parts
+	rest := max(int(c.Total)-out.Input-out.Output, 0) // what the sum has more than its parts
 	// Anthropic counts what it has from the cache, and what it puts there, beside
 	// the input. The sum says so, or there is more of it than input.
 	if cache := out.Cached + out.Written; cache > 0 && (rest >= cache || cache > out.Input) {

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -25,8 +26,10 @@ func retryAfter(h http.Header) time.Duration {
 }
 
 var (
-	waitInWords = sys.Pattern(`(?:again|retry|retries|wait|resets?)\b[^\d]{0,40}?((?:\d+h\s*)?(?:\d+m\s*)?\d+(?:\.\d+)?\s*(?:ms|milliseconds?|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h)\b(?:[\s,]*(?:and\s+)?\d+(?:\.\d+)?\s*(?:ms|milliseconds?|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h)\b)*)|(\d+(?:\.\d+)?\s*(?:秒|分钟|초|분))\s*(?:后|後|之后|후|뒤)`)
-	onePart     = sys.Pattern(`(\d+(?:\.\d+)?)\s*(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|秒|分钟|초|분)`)
+	waitInWords = sys.Pattern(`(?:again|retry|retries|wait|resets?|available)\b[^\d]{0,40}?((?:\d+h\s*)?(?:\d+m\s*)?\d+(?:\.\d+)?\s*(?:more )?(?:ms|milliseconds?|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h)\b(?:[\s,]*(?:and\s+)?\d+(?:\.\d+)?\s*(?:ms|milliseconds?|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h)\b)*)|(\d+(?:\.\d+)?\s*(?:秒|分钟|초|분))\s*(?:后|後|之后|후|뒤)`)
+	waitInField = sys.Pattern(`(?:retry[-_ ]?after|retry[-_]?delay|estimated_time)(?:_s|_secs|_seconds)?"?\s*[:=]\s*"?(\d+(?:\.\d+)?)s?\b`)
+	waitInHan   = sys.Pattern(`等待\s*(\d+(?:\.\d+)?)\s*秒`)
+	onePart     = sys.Pattern(`(\d+(?:\.\d+)?)\s*(?:more )?(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|秒|分钟|초|분)`)
 )
 
 // askedWait is how long a server asks to wait in its words, in lower case; 0 for
@@ -34,6 +37,11 @@ var (
 func askedWait(low string) time.Duration {
 	m := waitInWords().FindStringSubmatch(low)
 	if m == nil {
+		for _, p := range []*regexp.Regexp{waitInField(), waitInHan()} {
+			if m := p.FindStringSubmatch(low); m != nil {
+				return retryAfter(http.Header{"Retry-After": {m[1]}})
+			}
+		}
 		return 0
 	}
 	var sum time.Duration
