@@ -61,6 +61,9 @@ func findSecrets(form TextForm, s string, known []redSpan) []Secret {
 		spans = findOptions(seen, spans)
 		spans = findSeeds(seen, spans)
 	}
+	if form == TextSettings {
+		spans = findPairs(seen, spans)
+	}
 	spans = findAssigned(form, seen, spans)
 	if places != nil {
 		for i := range spans {

@@ -54,6 +54,9 @@ func assigned(form TextForm, s string, from, end int, spans []redSpan) (_ []redS
 	if !mayEndName[s[end-1]] {
 		return spans, end
 	}
+	if from >= 2 && s[from-2] == '$' && (s[from-1] == '(' || s[from-1] == '{') {
+		return spans, end // $(pwd):/app has no name that is given a value
+	}
 	name := s[max(from, end-maxRedName):end]
 	if len(name) < 2 || !mayBeGiven(s, from, end) {
 		return spans, end
@@ -75,7 +78,7 @@ func assigned(form TextForm, s string, from, end int, spans []redSpan) (_ []redS
 		if at, to, how = valueAfter(form, s, from, end); to <= at {
 			return spans, end
 		}
-		if n.word == "auth" && how.quoted && form != TextSource && to-at >= 12 && isDockerAuth(s[at:to]) {
+		if n.word == "auth" && (how.quoted || form == TextSettings) && form != TextSource && to-at >= 12 && isDockerAuth(s[at:to]) {
 			break
 		}
 		if n.word == "sig" || n.word == "signature" {
@@ -182,6 +185,9 @@ func valueAfter(form TextForm, s string, from, end int) (at, to int, how redHow)
 	case sep > q && strings.ContainsAny(s[q:sep], "=:>"):
 		how.direct = q == end
 	case closed && q < len(s) && s[q] == ',':
+		if form == TextSettings && s[from] != '-' {
+			return 0, 0, how // names in a list, or the last word of a text
+		}
 		sep = q + 1
 	case closed && strings.HasPrefix(s[q:], "value="): // <add key="Password" value="…"/>
 		sep = q + len("value=")
@@ -204,6 +210,9 @@ func valueAfter(form TextForm, s string, from, end int) (at, to int, how redHow)
 	}
 	if form == TextSource && v < len(s) && !isQuote(s[v]) && s[v] != '\\' { // name: string = "…"
 		v = skipType(s, v)
+	}
+	if form == TextSettings && strings.HasPrefix(s[v:], "!!") { // the type of a value in YAML
+		v = skipBlanks(s, wordEnd(s, v))
 	}
 	if v >= len(s) {
 		return 0, 0, how
@@ -245,6 +254,10 @@ func quoteEnd(s, quote string, form TextForm) int {
 		}
 		if len(quote) == 1 && quote != "`" && back%2 == 1 {
 			at = n + 1
+			continue
+		}
+		if form == TextSettings && quote == "'" && strings.HasPrefix(s[n+1:], "'") { // YAML's way to write one
+			at = n + 2
 			continue
 		}
 		if form != TextSettings && len(quote) == 1 && quote != "`" && strings.Contains(s[:n], "\n") {
@@ -290,7 +303,15 @@ func plainValue(form TextForm, s string, v int, how redHow) (at, to int, _ redHo
 				break
 			}
 		}
-		return v, v + len(strings.TrimSuffix(whole, ",")), how
+		to = v + len(strings.TrimSuffix(whole, ","))
+		for to < len(s) && s[to-1] == '\\' && to-v < maxRedValue { // it goes on in the next line
+			next := lineEnd(s, to) + 1
+			if next >= len(s) {
+				break
+			}
+			to = next + len(strings.TrimRight(s[next:lineEnd(s, next)], " \t\r"))
+		}
+		return v, to, how
 	}
 	if strings.ContainsAny(whole, " \t") {
 		if !isPassPhrase("", whole) {
@@ -365,6 +386,11 @@ func startsLine(s string, from int) bool {
 func spacedValue(s string, from int) bool {
 	if s[from] == '-' {
 		return true
+	}
+	for _, set := range []string{"ENV ", "setenv ", "set -x ", "set -gx ", "set -Ux ", "set -lx "} { // of Dockerfiles, csh and fish
+		if n := from - len(set); n >= 0 && s[n:from] == set && (n == 0 || s[n-1] == '\n' || s[n-1] == ' ') {
+			return true
+		}
 	}
 	start := max(0, from-200)
 	line := s[start:from]

@@ -30,7 +30,7 @@ var redFormats = func() []redFormat {
 		bkua_ apify_api_ e2b_ tgp_v1_ csk- jina_ ATCTT3 ATSTT3 BBDC- pat-na1- pat-eu1- sgp_v1_ cfut_ cfat_ vcp_ sk-lf- tfe_ hcp_ glrtr- shpss_ secret-token:`)
 	add(redFormat{least: 16}, `glpat- gldt- glrt- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- glffct- glwt- GR1348941 NRAK- NRII- NRJS- sk_live_ sk_test_ rk_live_ rk_test_
 		AGE-SECRET-KEY-1 duffel_test_ duffel_live_ shippo_live_ shippo_test_ FLWSECK_TEST- FLWSECK- FLWPUBK_TEST- FLWPUBK- access-production- access-sandbox- access-development-
-		CLOJARS_ lob_live_ test_pub_ live_pub_ tk-us-`)
+		CLOJARS_ gitpod_pat_ rdme_ lob_live_ test_pub_ live_pub_ tk-us-`)
 	add(redFormat{least: 16, word: true}, "lip_ lio_ rnd_ nfp_ nfc_ nfo_ nfu_ nfb_")
 	add(redFormat{least: 20, word: true, extra: "=+/"}, "ATATT3 fo1_ FlyV1")
 	add(redFormat{least: 40, word: true, check: func(s string) bool { return len(s) == 43 && plainLetters(s) }}, "secret_")
@@ -54,6 +54,12 @@ var redFormats = func() []redFormat {
 	add(redFormat{least: 54, word: true, check: func(s string) bool { return len(s) == 54 && plainLetters(s) }}, "EZAK EZTK")
 	add(redFormat{least: 40, word: true, check: endsInHex40}, "sgp_")
 	add(redFormat{least: 24, word: true, alnum: true}, "API-")
+	add(redFormat{least: 43, word: true, alnum: true, check: func(s string) bool { return len(s) == 43 && s == strings.ToLower(s) }}, "oy2")
+	add(redFormat{least: 48, word: true, alnum: true, check: func(s string) bool { return len(s) == 48 && isHex(s) }}, "sk_")
+	add(redFormat{least: 79, word: true, extra: ".", check: isAirtable}, "pat")
+	add(redFormat{least: 43, word: true, check: func(s string) bool { return len(s) == 43 && hasKeyPart(s) }}, "pa-")
+	add(redFormat{least: 120, word: true, alnum: true}, "EAA")
+	add(redFormat{least: 24, word: true, alnum: true, check: func(s string) bool { return len(s) == 24 }}, "fw_")
 	add(redFormat{least: 24, word: true}, "A3-")
 	return all
 }()
@@ -115,6 +121,12 @@ func (f *redFormat) match(s string, from int) int {
 		return 0
 	}
 	return body + len(text)
+}
+
+// isAirtable reports whether s is 14 letters or digits, a dot and 64 hexadecimal
+// digits.
+func isAirtable(s string) bool {
+	return len(s) == 79 && s[14] == '.' && plainLetters(s[:14]) && isHex(s[15:])
 }
 
 // startsWord reports whether a word can begin at i: after a sign, after an

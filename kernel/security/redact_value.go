@@ -4,6 +4,9 @@ import (
 	"encoding/base64"
 	"slices"
 	"strings"
+	"unicode"
+
+	"oxios/kernel/sys"
 )
 
 // redHow says how a value is written.
@@ -17,7 +20,7 @@ type redHow struct {
 // noValues are what stands where a secret would, and says that there is none, or
 // of what type it is.
 var noValues = strings.Fields(`string str int bool boolean true false null nil none undefined required optional any object text number password secret token
-	yes no on off value basic bearer oauth oauth2 digest default empty unset disabled enabled varchar char bytes interface`)
+	yes no on off read write value basic bearer oauth oauth2 digest default empty unset disabled enabled varchar char bytes interface`)
 
 // isSecretValue reports whether a value that is given to a name of a secret is
 // one.
@@ -29,7 +32,7 @@ func isSecretValue(form TextForm, n redName, name, value string, how redHow) boo
 	if len(value) < 4 || isPlaceholder(value) || slices.Contains(noValues, low) || isReferenceTo(value, low) || isPath(value) {
 		return false
 	}
-	if n.counts && isNumber(value) {
+	if n.counts && isNumber(value) || isVersion(value) || !strings.ContainsFunc(value, isLetterOrDigit) {
 		return false
 	}
 	if n.class == nameSeed {
@@ -80,6 +83,8 @@ func isSecretInText(n redName, name, value, low string, how redHow) bool {
 	digits := strings.ContainsAny(value, "0123456789")
 	if strings.ContainsAny(value, " \t\n") {
 		switch {
+		case how.quoted && how.direct && how.line && strings.ToUpper(name) == name && !strings.ContainsAny(value, "\n$`"):
+			return true // the way of shells
 		case n.class != namePassword || strings.Contains(value, "\n"):
 			return false
 		case how.quoted:
@@ -128,6 +133,16 @@ func isReferenceTo(value, low string) bool {
 	}
 	return strings.Contains(value, "://") // an address; a password in it is found as such
 }
+
+var version = sys.Pattern(`^(?:[~^=<>v]+ ?\d+(?:\.[\dx*]+)*|\d+(?:\.\d+){2})(?:[-+][\w.+-]+)?(?: (?:\|\| |- )?[~^=<>v\d].*)?$|^(?:workspace|catalog|npm):`)
+
+// isVersion reports whether a value is a version or a range of them, as lists of
+// packages give it to names such as js-tokens and path-key.
+func isVersion(value string) bool {
+	return strings.IndexByte("~^=<>v0123456789wcn", value[0]) >= 0 && version().MatchString(value)
+}
+
+func isLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // isPath reports whether a value names a file.
 func isPath(value string) bool {
