@@ -16,7 +16,7 @@ import (
 
 // quoted finds quotations and code.
 var quoted = sys.Pattern("```[^`]*```|`[^`\n]*`|\"[^\"\n]*\"|“[^”]*”|‘[^’]*’|«[^»]*»|「[^」]*」|『[^』]*』|《[^》]*》|〈[^〉]*〉|<[^>\n]*>|" +
-	`\[[^\]\n]*\]\([^)\n]*\)|(?:^|[\s(])'[^'\n]+'(?:$|[\s.,;:!?)])`)
+	`\[[^\]\n]*\]\([^)\n]*\)|(?:^|[\s(\[{=,])'[^'\n]+'(?:$|[\s.,;:!?)\]}])`)
 
 // replaceDays puts what date makes of each hit of days in its place, unless it is
 // a part of a name.
@@ -65,7 +65,8 @@ func tied(before, after string) bool {
 // beforeNames stands before a word that is a name, or no day of the calendar:
 // called tomorrow, the today view, a better tomorrow.
 var (
-	beforeNames = sys.Pattern(`(?i)(?:^|[^\pL])(?:called|named|titled|entitled|nicknamed|dubbed|word|keyword|alias|the|a|an|my|our|your|his|her|their|its|no|of|better|brighter|new|another|-{1,2}\w[\w-]*)\s+$`)
+	beforeNames = sys.Pattern(`(?i)(?:^|[^\pL])(?:called|named|titled|entitled|nicknamed|dubbed|word|keyword|alias|the|a|an|my|our|your|his|her|their|its|no|of|than|better|brighter|new|another|-{1,2}\w[\w-]*)\s+$`)
+	englishView = sys.Pattern(`(?i)^ (?:picker|filter|view|button|tab|widget|screen|page|column|playlist)s?(?:[^\pL]|$)`)
 	sentence    = sys.Pattern(`(?:^|[.!?…]["'”’)]*\s+|\n\s*(?:[-*•]\s+)?)["'“‘(]*$`)
 )
 
@@ -81,6 +82,9 @@ func englishName(before, hit, after string) bool {
 		if isUpper(w) && !calendar().MatchString(w) {
 			return true
 		}
+	}
+	if englishView().MatchString(after) {
+		return true
 	}
 	next := strings.Fields(after)
 	follows := len(next) > 0 && strings.HasPrefix(after, " ")
@@ -107,7 +111,7 @@ func isUpper(word string) bool {
 
 // What makes a name of a Korean word beside it.
 var (
-	koreanCalled = sys.Pattern(`이름|제목|좌우명|가훈|별명|별칭|슬로건|문구|표어|구호|나은 |밝은 내일|없는 것처럼`)
+	koreanCalled = sys.Pattern(`이름|제목|좌우명|가훈|별명|별칭|슬로건|문구|표어|구호|나은 |보다 |밝은 내일|없는 것처럼`)
 	koreanSaid   = sys.Pattern(`^[^.!?\n]{0,20}?(?:이라는|라는|이라고|라고|이란|란) `)
 	koreanKind   = sys.Pattern(`(?:^|[\s,(])(?:영화|노래|곡|책|소설|드라마|앨범|시집|앱|브랜드|잡지|게임|카페|식당|가게|고양이|강아지|파일|폴더|명령|명령어|변수|함수|브랜치|태그|단어|메뉴)$`)
 	koreanView   = sys.Pattern(`^ ?(?:탭|보기|뷰|화면|위젯|메뉴|섹션|필터|버튼)`)
