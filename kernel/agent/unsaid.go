@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"oxios/kernel/llm"
 	"oxios/kernel/store"
@@ -20,11 +21,12 @@ type lack struct {
 // lacking returns what an answer lacks to be one; nil for nothing. A model that
 // answered nothing, or wrote a call as text, has done nothing, whatever it says.
 func (x *run) lacking(resp *llm.Response) *lack {
+	empty := strings.TrimFunc(resp.Message.Content, unseen) == ""
 	switch {
-	case strings.TrimSpace(resp.Message.Content) == "" && resp.FinishReason == llm.FinishLength:
+	case empty && resp.FinishReason == llm.FinishLength:
 		return &lack{err: sys.Errorf(sys.CodeProvider, "The model %s used all the tokens of its answer for thinking and answered nothing. What was done before is kept.", x.spec.Run.Model).
 			WithHint("Ask again with less in the message, or choose another model.")}
-	case strings.TrimSpace(resp.Message.Content) == "":
+	case empty:
 		return &lack{
 			note: Note{Text: "(Oxios: your last answer was empty. Answer the person in words, or call a tool.)", Title: sys.Say("The model answered nothing and was asked once more.")},
 			err: sys.Errorf(sys.CodeProvider, "The model %s answered nothing, twice. What was done before is kept.", x.spec.Run.Model).
@@ -42,6 +44,9 @@ func (x *run) lacking(resp *llm.Response) *lack {
 	}
 	return nil
 }
+
+// unseen reports whether nobody sees a character: a blank, or one without width.
+func unseen(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }
 
 // askAgain closes the step of an answer that lacks something: the model is told,
 // and asked once more. An answer that lacks something again ends the run.
@@ -70,10 +75,11 @@ func (x *run) askAgain(ctx context.Context, open *store.OpenStep, kept ModelStep
 }
 
 // Marks with which templates and other protocols begin a call.
-var callMarks = regexp.MustCompile(`(?m)^\s*(<tool_call>|<tool_calls>|<function=|<function_calls?>|<invoke name=|<tool_use>|<\|tool_calls?|<\|python_tag\|>|\[TOOL_CALLS\]|<｜tool▁calls?▁begin｜>|<minimax:tool_call>)`)
+var callMarks = regexp.MustCompile(`(?m)^\s*(<tool_call>|<tool_calls>|<function=|<function_calls?>|<invoke name=|<tool_use>|<\|tool_calls?|<\|python_tag\|>|\[TOOL_CALLS\]|<｜tool▁calls?▁begin｜>|<minimax:tool_call>|(<\|start\|>assistant)?<\|channel\|>commentary to=)`)
 
 var (
 	fenced     = regexp.MustCompile("(?s)```[a-zA-Z_]*\\s*\\n(.*?)```")
+	callFence  = regexp.MustCompile("(?:^|\n)```tool_code\\s*\n[^`]*```$") // of Gemma and Gemini
 	inlineCode = regexp.MustCompile("`[^`\n]*`")
 	plainCall  = regexp.MustCompile(`(?s)^(?:functions\.)?([A-Za-z_][A-Za-z0-9_]*)(?::\d+)?\s*\(?\s*(\{.*\})\s*\)?$`)
 )
@@ -82,7 +88,7 @@ var (
 // is written out: between marks, or as JSON that names a tool and its arguments.
 func writtenCall(text string, tools map[string]Tool) bool {
 	text = strings.TrimSpace(text)
-	if callMarks.MatchString(inlineCode.ReplaceAllString(fenced.ReplaceAllString(text, ""), "")) {
+	if callFence.MatchString(text) || callMarks.MatchString(inlineCode.ReplaceAllString(fenced.ReplaceAllString(text, ""), "")) {
 		return true
 	}
 	last := text

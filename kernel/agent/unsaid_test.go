@@ -23,6 +23,9 @@ var unsaid = map[string]string{
 	"a list of calls":          `[{"function": {"name": "look", "arguments": "{}"}}]`,
 	"the field of another API": `{"tool_calls": [{"function": {"name": "functions.look", "arguments": "{}"}}]}`,
 	"a call as in a program":   `look({"path": "a"})`,
+	"what nobody sees":         "\u200b",
+	"a call of Harmony":        "<|start|>assistant<|channel|>commentary to=functions.look <|constrain|>json<|message|>{}<|call|>",
+	"a fence of tool code":     "```tool_code\nlook(path=\"a\")\n```",
 }
 
 func TestAnAnswerThatSaysNothingIsAskedForOnceMore(t *testing.T) {

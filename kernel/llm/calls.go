@@ -199,5 +199,36 @@ func tidyArguments(args string) string {
 			return inner
 		}
 	}
+	if mended := mendJSON(text); isObject(mended) {
+		return mended
+	}
 	return args
+}
+
+// mendJSON writes line ends and tabs inside texts the way of JSON, and leaves out
+// commas behind which nothing comes: what small models write means this.
+func mendJSON(text string) string {
+	if text == "" || text[0] != '{' || json.Valid([]byte(text)) {
+		return text
+	}
+	var out strings.Builder
+	inText := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case inText && c == '\\' && i+1 < len(text):
+			out.WriteByte(c)
+			i++
+			out.WriteByte(text[i])
+		case c == '"':
+			inText = !inText
+			out.WriteByte(c)
+		case inText && c < ' ':
+			fmt.Fprintf(&out, `\u%04x`, c)
+		case !inText && c == ',' && strings.HasPrefix(strings.TrimLeft(text[i+1:], " \t\r\n"), "}"),
+			!inText && c == ',' && strings.HasPrefix(strings.TrimLeft(text[i+1:], " \t\r\n"), "]"):
+		default:
+			out.WriteByte(c)
+		}
+	}
+	return out.String()
 }
