@@ -5,8 +5,14 @@ import "strings"
 // Servers without a parser for what a model thinks send it as text, between
 // marks at the beginning of the answer.
 var thinkMarks = [][2]string{
-	{"<think>", "</think>"}, {"<thinking>", "</thinking>"}, {"<thought>", "</thought>"}, {"<reasoning>", "</reasoning>"}, {"◁think▷", "◁/think▷"},
-	{"<THINK>", "</THINK>"}, {"<seed:think>", "</seed:think>"}, {"[THINK]", "[/THINK]"},
+	{"<think>", "</think>"},
+	{"<thinking>", "</thinking>"},
+	{"<thought>", "</thought>"},
+	{"<reasoning>", "</reasoning>"},
+	{"◁think▷", "◁/think▷"},
+	{"<THINK>", "</THINK>"},
+	{"<seed:think>", "</seed:think>"},
+	{"[THINK]", "[/THINK]"},
 	{"<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"},
 }
 
