@@ -77,7 +77,7 @@ var (
 	pythonImports = sys.Pattern(`\b(?:import|from)\s+([A-Za-z_][\w.]*(?:\s+as\s+\w+)?(?:\s*,\s*[A-Za-z_][\w.]*(?:\s+as\s+\w+)?)*)`)
 	perlModules   = sys.Pattern(`\b(?:use|require)\s+([A-Za-z_][\w:]*)`)
 	// What follows a word that loads, of whichever language: a name in quotes, or one by itself where the language has it so.
-	loadedFiles = sys.Pattern(`(?:\b(?:require(?:_relative|_once)?|include(?:_once)?|import|from|load(?:file)?|dofile|do|source|so|luafile|runtime|use|run_path|run_module|import_module|execfile|sourceCpp)|\.read|\.load|\\ir?|\\\.)\s*\(?\s*["'\x60]?([\w.@~+-][\w./@~+-]*)`)
+	loadedFiles = sys.Pattern(`(?:\b(?:require(?:_relative|_once)?|include(?:_once)?|import|from|load(?:file)?|dofile|do|source|so|luafile|runtime|use|run_path|run_module|import_module|execfile|sourceCpp|script|pyfile)|\.read|\.load|\\ir?|\\\.)\s*\(?\s*["'\x60]?([\w.@~+-][\w./@~+-]*)`)
 	// What runs text or a program that it is given: then every literal may name it.
 	startsCode   = sys.Pattern("(?i)\\b(?:exec\\w*|eval\\w*|compile|system|popen\\w*|open3|spawn\\w*|fork|subprocess|runpy|vm|call|check_\\w+|source_file|instance_eval|class_eval|proc_open|passthru|shell\\w*|qx|Worker|NODE_OPTIONS)\\b")
 	codeLiterals = sys.Pattern("\"([^\"\\n]{1,300})\"|'([^'\\n]{1,300})'|`([^`\\n]{1,300})`")

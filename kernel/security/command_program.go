@@ -1,9 +1,11 @@
 package security
 
 import (
+	"os"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"oxios/kernel/sys"
 )
@@ -104,6 +106,7 @@ func (w *cmdWalker) programs(prog cmdWord, name string, local bool, args []cmdWo
 	if isTool {
 		w.tool(name, tool, args, hidden)
 	}
+	w.startText(name, args)
 }
 
 // interprets notes the program of an interpreter and what its options load.
@@ -319,9 +322,14 @@ func (w *cmdWalker) tool(name string, p projectTool, args []cmdWord, hidden bool
 		case i == 0 && containsWord("exec x run dlx tool", t):
 			w.alsoStarts(args[1:])
 		}
-		if file, _, _ := strings.Cut(t, "::"); p.code { // pytest tests/a.py::test
+		file, _, _ := strings.Cut(t, "::") // pytest tests/a.py::test
+		isDir := w.isFolder(file)
+		if p.code || !isDir && strings.ContainsAny(file, "/.") {
 			a.text = file
 			w.isText(a)
+		}
+		if isDir && !a.glob { // docker build web, cmake src: it reads there first
+			w.toolIn(name, file)
 		}
 	}
 	for i, v := range values[:min(len(values), 12)] {
@@ -344,6 +352,16 @@ func (w *cmdWalker) valueOf(tool, word string) {
 	if dir := path.Dir(word); dir != "." {
 		w.toolIn(tool, dir)
 	}
+}
+
+// isFolder reports whether a word of the line names a folder that is there.
+func (w *cmdWalker) isFolder(word string) bool {
+	abs, ok := w.abs(word)
+	if !ok {
+		return false
+	}
+	info, err := os.Stat(abs)
+	return err == nil && info.IsDir()
 }
 
 func (w *cmdWalker) toolIn(name, dir string) {
@@ -444,6 +462,87 @@ func (w *cmdWalker) repository(dir string) {
 // settings that name one.
 const textOptions = "-f -c -C -F -K -x -S --file --config --conf --config-file --configfile --script --script-file --rcfile --rc --init --init-file --load --require --import --plugin --filter --commands --command-file --playbook --from-file --include --template"
 
+// startsBy are the options by which programs that otherwise handle data start or
+// load something. operands says that their operands are program text too, and so is
+// what they read from a pipe.
+var startsBy = sync.OnceValue(func() map[string]startRule {
+	out := map[string]startRule{}
+	for names, rule := range map[string]startRule{
+		"tar gtar bsdtar": {options: "-I -T --use-compress-program --to-command --checkpoint-action --info-script --new-volume-script --rsh-command --rmt-command --files-from"},
+		"cpio":            {options: "--rsh-command"},
+		"zip":             {options: "-TT --unzip-command"},
+		"rsync":           {options: "-e --rsh --rsync-path"},
+		"ssh scp sftp sshfs mosh autossh ssh-copy-id": {options: "-o -F -S -D -b -I --ssh --server", stdin: true},
+		"ftp lftp mongosh mongo cqlsh":                {options: "-e -f --file --eval", operands: true, stdin: true},
+		"redis-cli":                                   {options: "--eval", stdin: true},
+		"wget":                                        {options: "-e --execute --use-askpass --config"},
+		"kubectl oc docker podman nerdctl docker-compose podman-compose": {options: "-k --filename --kustomize --kubeconfig", stdin: true},
+		"pandoc":      {options: "-L -d -t -r -w -H --lua-filter --defaults --to --from --read --write --pdf-engine --syntax-definition --abbreviations --include-in-header"},
+		"tmux screen": {options: "-f -c", operands: true},
+		"sort":        {options: "--compress-program"},
+		"split":       {options: "--filter"},
+		"rg":          {options: "--pre --hostname-bin"},
+		"man":         {options: "-P -C -H --pager --config-file --html"},
+		"openssl":     {options: "-config -engine -provider -provider-path -rand"},
+		"apt apt-get dpkg dnf yum rpm zypper pacman apk snap flatpak brew installer": {operands: true},
+		"npm pnpm yarn pip pip3 pipx uv gem composer luarocks cpan cpanm":            {operands: true},
+	} {
+		for name := range strings.FieldsSeq(names) {
+			out[name] = rule
+		}
+	}
+	return out
+})
+
+type startRule struct {
+	options         string
+	operands, stdin bool
+}
+
+// startText notes the program text that the options of such a program name: a file,
+// or a command line with files in it.
+func (w *cmdWalker) startText(name string, args []cmdWord) {
+	rule, ok := startsBy()[name]
+	if !ok {
+		return
+	}
+	w.hiddenText(rule.stdin && w.piped)
+	words := func(a cmdWord, text string) {
+		for _, f := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" =,'\"", r) }) {
+			a.text = f
+			w.isText(a)
+		}
+	}
+	next := false
+	for _, a := range args {
+		flag, value, has := strings.Cut(a.text, "=")
+		isOption := len(a.text) > 1 && a.text[0] == '-'
+		switch {
+		case next, !isOption && rule.operands:
+			words(a, a.text)
+		case isOption && a.text[1] != '-' && !containsWord(rule.options, flag):
+			for i := 2; i < len(a.text); i++ { // -I./packer, and -xI ./packer below
+				if containsWord(rule.options, "-"+a.text[i-1:i]) {
+					words(a, a.text[i:])
+				}
+			}
+		case isOption && has && startsOption(rule.options, flag):
+			words(a, value)
+		}
+		next = isOption && !has && (startsOption(rule.options, flag) || a.text[1] != '-' && containsWord(rule.options, "-"+a.text[len(a.text)-1:]))
+	}
+}
+
+// startsOption reports whether a flag is one of the options, or a long one put shorter.
+func startsOption(options, flag string) bool {
+	for o := range strings.FieldsSeq(options) {
+		if o == flag || len(flag) > 4 && strings.HasPrefix(flag, "--") && strings.HasPrefix(o, flag) {
+			return true
+		}
+	}
+	return false
+}
+
 // otherText notes what a program names that is no interpreter and no tool of a
 // project. Of one that is not known, every word may be what it runs.
 func (w *cmdWalker) otherText(name string, local bool, args []cmdWord) {
@@ -452,11 +551,8 @@ func (w *cmdWalker) otherText(name string, local bool, args []cmdWord) {
 	_, known := cmdOthers()[name]
 	known = known || slices.Contains(dangerousNames(), name)
 	switch {
-	case wraps: // what it starts comes by itself, but for what stands in one word, and its settings
-		for i, a := range args {
-			if i > 0 && (args[i-1].text == "-f" || args[i-1].text == "--config") {
-				w.isText(a)
-			}
+	case wraps: // what it starts comes by itself, but for what stands in one word
+		for _, a := range args {
 			if fields := strings.Fields(a.text); len(fields) > 1 {
 				for _, f := range fields {
 					w.isText(cmdWord{text: f})
