@@ -35,6 +35,7 @@ const (
 	headPrivate
 	headHidden
 	headDiscards
+	headDeletesElsewhere // on a server, in a container or in a database
 	headDeletes
 	headDeletesSomewhere // in a folder that is only known when it runs
 	headDeletesOutside
@@ -285,6 +286,67 @@ func (w *cmdWalker) headOther(name string, args []cmdWord) {
 	}
 }
 
+// elsewhere are programs that work on what lies elsewhere, and databases those that
+// are given their commands in words or on their input.
+const (
+	elsewhere = "aws az gcloud gsutil s3cmd s5cmd mc rclone kubectl oc helm helmfile terraform tofu terragrunt pulumi cdk gh glab hub heroku fly flyctl vercel netlify " +
+		"firebase wrangler supabase railway doctl hcloud linode-cli ibmcloud docker podman nerdctl docker-compose podman-compose vagrant virsh lxc incus minikube " +
+		"kind k3d restic borg mysqladmin npm pnpm yarn gem cargo lftp etcdctl consul vault nomad kafka-topics bq"
+	databases = "sqlite3 psql mysql mariadb duckdb cqlsh mongosh mongo redis-cli valkey-cli sqlcmd clickhouse-client clickhouse influx bq"
+	requests  = "curl wget http https xh gh glab"
+	deleting  = "delete del rm rmi rb remove destroy purge prune drop erase wipe uninstall unpublish yank undefine terminate forget mdelete rmdir deletefile cleanup"
+)
+
+var (
+	deletesData   = sys.Pattern(`(?i)\b(?:delete\s+from|drop\s+(?:table|database|schema|view|index|user|role|column|keyspace|collection|materialized|type|function|owned)|truncate\s+\S|alter\s+table\s[^;]*\sdrop\b|flushall|flushdb|unlink|hdel|dropdatabase|deletemany|deleteone|\.drop\(|\.remove\(|^\s*del\s)`)
+	deletesByHTTP = sys.Pattern(`^(?:-X\s*|--request[= ]|--method[= ])?DELETE$`)
+	deletesByWord = sys.Pattern(`(?:^|[;&|(\s/])(?:rm|rmdir|unlink|shred|truncate|dropdb)\s`)
+)
+
+// headElsewhere notes that a program deletes what does not lie in a folder of this
+// computer, as far as its words say so.
+func (w *cmdWalker) headElsewhere(name string, args []cmdWord) {
+	found := containsWord("dropdb dropuser", name)
+	switch {
+	case containsWord("ssh mosh autossh", name):
+		found = deletesByWord().MatchString(joinWords(args) + " ")
+	case containsWord(databases, name):
+		for _, text := range append(texts(args), w.stdinText) {
+			found = found || deletesData().MatchString(text)
+		}
+		if name == "redis-cli" || name == "valkey-cli" {
+			found = found || slices.ContainsFunc(args, func(a cmdWord) bool { return strings.EqualFold(a.text, "del") })
+		}
+	}
+	if containsWord(requests, name) {
+		found = slices.ContainsFunc(args, func(a cmdWord) bool { return deletesByHTTP().MatchString(a.text) })
+	}
+	if containsWord(elsewhere, name) {
+		words := 0
+		for i, a := range args {
+			t, option := a.text, strings.HasPrefix(a.text, "-")
+			switch {
+			case t == "--":
+				words = 100
+			case option && containsWord("-destroy --destroy --delete --delete-branch --volumes --remove-orphans --prune --force-delete --delete-excluded", t),
+				option && i > 0 && strings.Contains(t, "v") && t[1] != '-' && containsWord("docker podman docker-compose", name) && slices.ContainsFunc(args[:i], func(b cmdWord) bool { return b.text == "down" }):
+				found = true
+			case option:
+			case words < 4:
+				words++
+				for _, part := range strings.FieldsFunc(t, func(r rune) bool { return r == ':' || r == '-' || r == '.' }) {
+					found = found || containsWord(deleting, strings.ToLower(part)) && !strings.ContainsAny(t, "/@ ")
+				}
+				found = found || name == "rclone" && containsWord("sync move moveto", t)
+			}
+		}
+		found = found && !(containsWord("npm pnpm yarn gem cargo", name) && !containsWord("unpublish deprecate yank", first(args)))
+	}
+	if found {
+		w.head(headDeletesElsewhere, cmdDeletes, w.part)
+	}
+}
+
 // worst returns what the headline tells: the worst effect that is there.
 func (v Verdict) worst(exists func(path string) bool) headline {
 	var worst headline
@@ -324,6 +386,8 @@ func (v Verdict) Headline(line, dir string, exists func(path string) bool) sys.W
 		return say("Deletes files in a folder that is only known when it runs", "실행할 때 정해지는 폴더에서 파일을 삭제합니다")
 	case headDeletes:
 		return in("Deletes", "삭제합니다")
+	case headDeletesElsewhere:
+		return say("Deletes on a server, in a container or in a database: "+what, "서버, 컨테이너 또는 데이터베이스에서 삭제합니다: "+what)
 	case headOverwritesOutside:
 		return outside("Overwrites", "덮어씁니다")
 	case headOverwrites:

@@ -66,6 +66,7 @@ func (w *cmdWalker) run(words []cmdWord) {
 	args := words[1:]
 	w.programs(prog, known, local, args)
 	w.keepsList(known, args)
+	w.headElsewhere(known, args)
 	switch {
 	case !local && known == name && w.showsPlainly(known, args):
 	case w.dangerous(known, args):
