@@ -242,6 +242,10 @@ func (w *cmdWalker) headGit(verb string, rest []cmdWord) {
 		discards = hasFlag(rest, "", "abort")
 	case "submodule":
 		discards = has("deinit")
+	case "read-tree":
+		discards = hasFlag(rest, "u", "reset")
+	case "checkout-index":
+		discards = hasFlag(rest, "f", "force")
 	}
 	if discards {
 		w.head(headDiscards, cmdRewritesGit, w.part)

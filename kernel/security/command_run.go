@@ -67,6 +67,7 @@ func (w *cmdWalker) run(words []cmdWord) {
 	w.programs(prog, known, local, args)
 	w.keepsList(known, args)
 	w.headElsewhere(known, args)
+	w.headFiles(known, args)
 	switch {
 	case !local && known == name && w.showsPlainly(known, args):
 	case w.dangerous(known, args):
