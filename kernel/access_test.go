@@ -262,6 +262,13 @@ func TestConfigFileKeepsItsRestWhenRulesChange(t *testing.T) {
 	wantCode(t, "a wider built-in role", err, sys.CodeInvalid)
 	_, err = s.SetRole(t.Context(), kernel.Role{Name: "x", Profile: "worker", AllowedTools: []string{"nothing"}})
 	wantCode(t, "an unknown tool", err, sys.CodeNotFound)
+	_, err = s.SetRole(t.Context(), kernel.Role{Name: "x", Profile: "king"})
+	wantCode(t, "an unknown profile", err, sys.CodeInvalid)
+	for _, said := range []string{sys.AsError(err).Message, sys.AsError(err).MessageKO} {
+		if strings.Contains(said, "..") {
+			t.Errorf("got %q, want one full stop", said)
+		}
+	}
 }
 
 func TestOnlyASupervisorLooksAtPermissions(t *testing.T) {

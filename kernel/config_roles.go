@@ -259,7 +259,8 @@ func (f *configFile) change(edit func(raw []byte) ([]byte, error), want func(*Co
 	}
 	want(&next)
 	if err := next.validate(); err != nil {
-		return sys.Errorf(sys.CodeInvalid, "%s. Nothing was changed.", sys.TextOf(err))
+		what := sys.TextOf(sys.Errorf(sys.CodeInvalid, "%s.", sys.TextOf(err))) // with one full stop, whether it had one or not
+		return sys.Errorf(sys.CodeInvalid, "%s Nothing was changed.", what)
 	}
 	changed, err := edit(raw)
 	if err != nil {

@@ -157,7 +157,7 @@ func (k *Kernel) toolsOff(ctx context.Context) ([]string, error) {
 func (a *SecurityAPI) SetTool(ctx context.Context, name string, on bool) error {
 	_, err := guard(ctx, a.caller, action{call: "security.setTool", resource: "tool:" + name, meta: map[string]any{"on": on}}, func(ctx context.Context) (struct{}, error) {
 		if !slices.ContainsFunc(a.k.opts.Catalogue, func(t ToolInfo) bool { return t.Name == name }) {
-			return struct{}{}, sys.Errorf(sys.CodeNotFound, "There is no tool %q. Nothing was changed.", name)
+			return struct{}{}, sys.Errorf(sys.CodeNotFound, "There is no tool %q. Nothing was changed.", name).WithHint("`oxios tools list` shows them.")
 		}
 		off, err := a.k.toolsOff(ctx)
 		if err != nil {

@@ -49,7 +49,7 @@ func (c *console) answer(ctx context.Context, name string, in kernel.AnswerInput
 			asking = append(asking, a)
 		}
 	}
-	a, err := find(c, c.t("run that asks", "묻는 실행"), name, asking, func(a kernel.Approval) string { return a.Request.RunID })
+	a, err := find(c, c.t("run that asks", "묻는 실행"), "oxios approvals list", name, asking, func(a kernel.Approval) string { return a.Request.RunID })
 	if err != nil {
 		return err
 	}

@@ -157,5 +157,5 @@ func (c *console) findApproval(ctx context.Context, l *link, name string) (kerne
 	if err != nil {
 		return a, err
 	}
-	return find(c, c.t("request", "요청"), name, all, func(a kernel.Approval) string { return a.ID })
+	return find(c, c.t("request", "요청"), "oxios approvals list --all", name, all, func(a kernel.Approval) string { return a.ID })
 }

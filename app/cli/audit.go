@@ -52,7 +52,7 @@ func (c *console) auditList() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				p, err := find(c, c.t("run", "실행"), run, all, func(p kernel.Process) string { return p.ID })
+				p, err := find(c, c.t("run", "실행"), "oxios runs list", run, all, func(p kernel.Process) string { return p.ID })
 				if err != nil {
 					return err
 				}

@@ -25,7 +25,7 @@ func (c *console) runIn(ctx context.Context, l *link, session, name string) (str
 		}
 		known = append(known, r.Siblings...)
 	}
-	id, err := find(c, c.t("run", "실행"), name, known, func(id string) string { return id })
+	id, err := find(c, c.t("run", "실행"), "oxios sessions show", name, known, func(id string) string { return id })
 	if sys.CodeOf(err) == sys.CodeNotFound {
 		return name, nil // perhaps a whole id further off; the kernel knows
 	}

@@ -138,13 +138,16 @@ func (c *console) budgetSet() *cobra.Command {
 func whole(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }
 
 // amount returns how a flag sets a limit.
-func amount[N any](into **N, parse func(string) (N, error)) func(string) error {
+func amount[N int64 | float64](into **N, parse func(string) (N, error)) func(string) error {
 	return func(s string) error {
 		if s == "none" {
 			*into = nil
 			return nil
 		}
 		v, err := parse(s)
+		if err == nil && !(v >= 0) {
+			err = strconv.ErrRange
+		}
 		*into = &v
 		return err
 	}
@@ -160,11 +163,11 @@ func (c *console) budgetOf(v kernel.BudgetView, name string) (kernel.BudgetLine,
 			return line, nil
 		}
 	}
-	line, err := find(c, c.t("run", "실행"), name, v.Runs, func(l kernel.BudgetLine) string { return l.RunID })
-	if err != nil {
+	line, err := find(c, c.t("run", "실행"), "oxios budget show", name, v.Runs, func(l kernel.BudgetLine) string { return l.RunID })
+	if sys.CodeOf(err) == sys.CodeNotFound {
 		return line, sys.AsError(err).WithHint("%s", c.t("`oxios budget show` lists them; `day` is the limit of the day.", "`oxios budget show`로 목록을 보세요. day는 하루 한도입니다."))
 	}
-	return line, nil
+	return line, err
 }
 
 func (c *console) costCommand() *cobra.Command {

@@ -31,10 +31,12 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"oxios/kernel"
 	"oxios/kernel/sys"
@@ -191,8 +193,11 @@ func (c *console) root(args []string) *cobra.Command {
 	root.SetOut(c.out)
 	root.SetErr(c.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		hint := fmt.Sprintf(c.t("See `%s --help`.", "`%s --help`를 보세요."), cmd.CommandPath())
-		return usage(sys.Errorf(sys.CodeInvalid, c.t("Wrong option: %w.", "옵션이 잘못되었습니다: %w."), err).WithHint("%s", hint))
+		what, hint := c.wrongOption(err)
+		if hint == "" {
+			hint = fmt.Sprintf(c.t("See `%s --help`.", "`%s --help`를 보세요."), cmd.CommandPath())
+		}
+		return usage(c.fail(sys.CodeInvalid, what, hint))
 	})
 	c.translate(root)
 	return root
@@ -300,6 +305,49 @@ func (c *console) unknown(cmd *cobra.Command, name string) error {
 		return usage(e.WithHint(c.t("Did you mean `%s %s`?", "`%s %s`을(를) 찾으셨나요?"), cmd.CommandPath(), near[0]))
 	}
 	return usage(e.WithHint(c.t("`%s --help` lists them.", "`%s --help`에서 목록을 볼 수 있습니다."), cmd.CommandPath()))
+}
+
+// wrongOption says in the person's words what is wrong with an option.
+func (c *console) wrongOption(err error) (what, hint string) {
+	var unknown *pflag.NotExistError
+	var lacks *pflag.ValueRequiredError
+	var value *pflag.InvalidValueError
+	var syntax *pflag.InvalidSyntaxError
+	switch {
+	case errors.As(err, &unknown):
+		name := "--" + unknown.GetSpecifiedName()
+		if group := unknown.GetSpecifiedShortnames(); group != "" {
+			name = "-" + group
+		}
+		if _, err := strconv.ParseFloat(name, 64); err == nil {
+			hint = c.t("Write -- before what begins with - and is no option.", "-로 시작하지만 옵션이 아닌 것 앞에는 --를 쓰세요.")
+		}
+		return fmt.Sprintf(c.t("There is no option %s.", "%s 옵션은 없습니다."), name), hint
+	case errors.As(err, &lacks):
+		return fmt.Sprintf(c.t("The option --%s lacks its value.", "--%s 옵션에 값이 빠졌습니다."), lacks.GetFlag().Name), ""
+	case errors.As(err, &value):
+		if must := c.mustBe(value.GetFlag().Value.Type()); must != "" {
+			return fmt.Sprintf(c.t("--%s is %q, but must be %s.", "--%s의 값 %q은(는) %s 합니다."), value.GetFlag().Name, value.GetValue(), must), ""
+		}
+	case errors.As(err, &syntax):
+		return fmt.Sprintf(c.t("%q is no option.", "%q은(는) 옵션이 아닙니다."), syntax.GetSpecifiedFlag()), ""
+	}
+	return fmt.Sprintf(c.t("Wrong option: %v.", "옵션이 잘못되었습니다: %v."), err), ""
+}
+
+// mustBe is what a value of a kind of option has to be, "" where any will do.
+func (c *console) mustBe(kind string) string {
+	switch kind {
+	case "bool":
+		return c.t("true or false", "true나 false여야")
+	case "int":
+		return c.t("a whole number", "정수여야")
+	case "float64":
+		return c.t("a number", "숫자여야")
+	case "duration":
+		return c.t("a time like 90s or 10m", "90s나 10m 같은 시간이어야")
+	}
+	return ""
 }
 
 // args checks how many arguments a command gets.

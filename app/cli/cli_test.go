@@ -7,9 +7,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"oxios/kernel"
 	"oxios/kernel/demo"
@@ -78,6 +81,70 @@ func walkCommands(c *console, visit func(path, text string)) {
 	for list := root.Commands(); len(list) > 0; list = list[1:] {
 		visit(list[0].CommandPath(), list[0].Short)
 		list = append(list, list[0].Commands()...)
+	}
+}
+
+// TestWhatIsNotThereIsToldWithWhereToLook calls every command that takes a name
+// with one that nothing has.
+func TestWhatIsNotThereIsToldWithWhereToLook(t *testing.T) {
+	t.Parallel()
+	d := setup(t)
+	d.must(0, "config", "set", "language", "ko")
+	d.own()
+	tried := 0
+	for _, name := range []string{"nosuchid", "zz"} {
+		walk((&console{}).root(nil), func(cmd *cobra.Command) {
+			path := strings.Fields(cmd.CommandPath())[1:]
+			if cmd.HasSubCommands() || len(path) == 0 || !strings.ContainsAny(cmd.Use, "ACDEFGHIJKLMNOPQRSTUVWXYZ") || slices.Contains([]string{"demo", "serve", "service", "quick", "web"}, path[0]) {
+				return
+			}
+			args := append(path, name)
+			for cmd.ValidateArgs(args[len(path):]) != nil && len(args) < len(path)+4 {
+				args = append(args, name)
+			}
+			r := d.do(append(args, "--json")...)
+			if r.code == 2 { // without --json
+				r = d.do(args...)
+			}
+			if r.code != exitFailed || !strings.Contains(r.err, name+`"이(가) 없습니다`) {
+				return
+			}
+			tried++
+			if strings.Count(strings.TrimSpace(r.err), "\n") == 0 {
+				t.Errorf("oxios %s: says %q and not where to look", strings.Join(args, " "), r.err)
+			}
+		})
+	}
+	if tried < 80 {
+		t.Errorf("got %d commands that told that something is not there, want more", tried)
+	}
+}
+
+func TestWrongOptionIsToldInThePersonsWords(t *testing.T) {
+	t.Parallel()
+	d := setup(t)
+	ko := setup(t)
+	ko.must(0, "config", "set", "language", "ko")
+	for _, tt := range []struct {
+		args         []string
+		says, korean string
+	}{
+		{[]string{"run", "--nope", "x"}, "There is no option --nope.", "--nope 옵션은 없습니다."},
+		{[]string{"run", "--max-cost", "abc", "x"}, `--max-cost is "abc", but must be a number.`, `--max-cost의 값 "abc"은(는) 숫자여야 합니다.`},
+		{[]string{"run", "--timeout", "5", "x"}, `--timeout is "5", but must be a time like 90s or 10m.`, `--timeout의 값 "5"은(는) 90s나 10m 같은 시간이어야 합니다.`},
+		{[]string{"cost", "--days", "1.5"}, `--days is "1.5", but must be a whole number.`, `--days의 값 "1.5"은(는) 정수여야 합니다.`},
+		{[]string{"ps", "--all=maybe"}, `--all is "maybe", but must be true or false.`, `--all의 값 "maybe"은(는) true나 false여야 합니다.`},
+		{[]string{"run", "x", "--model"}, "The option --model lacks its value.", "--model 옵션에 값이 빠졌습니다."},
+		{[]string{"run", "--=x"}, `"--=x" is no option.`, `"--=x"은(는) 옵션이 아닙니다.`},
+		{[]string{"config", "set", "max_children", "-1"}, "There is no option -1.\nWrite -- before what begins with - and is no option.", "-1 옵션은 없습니다.\n-로 시작하지만 옵션이 아닌 것 앞에는 --를 쓰세요."},
+		{[]string{"run", "--max-cost=-1", "x"}, "--max-cost is -1, but must be 0 or more. Nothing was sent.", "--max-cost는 -1이(가) 아니라 0 이상이어야 합니다. 아무것도 보내지 않았습니다."},
+		{[]string{"budget", "set", "day", "--usd=-5"}, `--usd is "-5", which is no limit. Nothing was changed.`, "-5"},
+	} {
+		for d, want := range map[*desk]string{d: tt.says, ko: tt.korean} {
+			if r := d.must(exitUsage, tt.args...); !strings.Contains(r.err, want) || strings.Contains(r.err, "strconv") {
+				t.Errorf("oxios %s: says %q, want %q", strings.Join(tt.args, " "), r.err, want)
+			}
+		}
 	}
 }
 

@@ -98,7 +98,7 @@ func (c *console) findGrant(ctx context.Context, name string) (*link, kernel.Gra
 	all, err := l.Security.Grants(ctx, true)
 	var g kernel.Grant
 	if err == nil {
-		g, err = find(c, c.t("grant", "허용"), name, all, func(g kernel.Grant) string { return g.ID })
+		g, err = find(c, c.t("grant", "허용"), "oxios grants list --all", name, all, func(g kernel.Grant) string { return g.ID })
 	}
 	if err != nil {
 		l.close()

@@ -215,8 +215,9 @@ func (c *console) price(cost kernel.Cost) string {
 	return fmt.Sprintf("$%.4f", cost.USD)
 }
 
-// find returns the one item whose id is name, or begins or ends with it.
-func find[T any](c *console, what, name string, items []T, id func(T) string) (T, error) {
+// find returns the one item whose id is name, or begins or ends with it; the
+// command list shows them.
+func find[T any](c *console, what, list, name string, items []T, id func(T) string) (T, error) {
 	var found []T
 	for _, item := range items {
 		if id(item) == name {
@@ -233,9 +234,10 @@ func find[T any](c *console, what, name string, items []T, id func(T) string) (T
 	case len(found) > 1:
 		return none, c.fail(sys.CodeInvalid, fmt.Sprintf(c.t("%q fits %d of them.", "%q에 맞는 것이 %d개입니다."), name, len(found)),
 			c.t("Give more of the id.", "ID를 더 길게 적어 주세요."))
-	case len(name) < 4:
-		return none, c.fail(sys.CodeNotFound, fmt.Sprintf(c.t("There is no %s %q.", "%s %q이(가) 없습니다."), what, name),
-			c.t("Give the whole id, or at least 4 characters of its beginning or end.", "ID 전체, 또는 앞이나 뒤 4자 이상을 적어 주세요."))
 	}
-	return none, c.fail(sys.CodeNotFound, fmt.Sprintf(c.t("There is no %s %q.", "%s %q이(가) 없습니다."), what, name), "")
+	hint := fmt.Sprintf(c.t("`%s` lists them.", "`%s`로 목록을 보세요."), list)
+	if len(name) < 4 {
+		hint += c.t(" Give the whole id, or at least 4 characters of its beginning or end.", " ID 전체, 또는 앞이나 뒤 4자 이상을 적어 주세요.")
+	}
+	return none, c.fail(sys.CodeNotFound, fmt.Sprintf(c.t("There is no %s %q.", "%s %q이(가) 없습니다."), what, name), hint)
 }

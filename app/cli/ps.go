@@ -90,11 +90,7 @@ func (c *console) process(cmd *cobra.Command, l *link, name string) (kernel.Proc
 			return p, nil
 		}
 	}
-	p, err := find(c, c.t("run", "실행"), name, items, func(p kernel.Process) string { return p.ID })
-	if err != nil {
-		return p, sys.AsError(err).WithHint("%s", c.t("`oxios ps` lists them.", "`oxios ps`로 목록을 보세요."))
-	}
-	return p, nil
+	return find(c, c.t("run", "실행"), "oxios ps --all", name, items, func(p kernel.Process) string { return p.ID })
 }
 
 // withProcess does something with the run that the first argument names.

@@ -64,7 +64,7 @@ func (c *console) seed(ctx context.Context, l *link, name string) (kernel.SeedVi
 	if err != nil {
 		return v, err
 	}
-	found, err := find(c, c.t("seed", "시드"), name, all, func(s kernel.SeedInfo) string { return s.ID })
+	found, err := find(c, c.t("seed", "시드"), "oxios seeds list", name, all, func(s kernel.SeedInfo) string { return s.ID })
 	if err != nil {
 		return v, err
 	}

@@ -112,7 +112,7 @@ func (c *console) trashed(all []kernel.VaultTrashed, name string) (kernel.VaultT
 			return t, nil
 		}
 	}
-	return find(c, c.t("file of the trash", "휴지통의 파일"), name, all, func(t kernel.VaultTrashed) string { return t.ID })
+	return find(c, c.t("file of the trash", "휴지통의 파일"), "oxios vault trash", name, all, func(t kernel.VaultTrashed) string { return t.ID })
 }
 
 func (c *console) vaultTrashRestore() *cobra.Command {
