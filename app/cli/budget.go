@@ -138,16 +138,13 @@ func (c *console) budgetSet() *cobra.Command {
 func whole(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }
 
 // amount returns how a flag sets a limit.
-func amount[N int64 | float64](into **N, parse func(string) (N, error)) func(string) error {
+func amount[N any](into **N, parse func(string) (N, error)) func(string) error {
 	return func(s string) error {
 		if s == "none" {
 			*into = nil
 			return nil
 		}
 		v, err := parse(s)
-		if err == nil && !(v >= 0) {
-			err = strconv.ErrRange
-		}
 		*into = &v
 		return err
 	}

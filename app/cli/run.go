@@ -124,9 +124,6 @@ func (c *console) say(ctx context.Context, args []string, f runFlags) error {
 	if f.agents != nil && *f.agents < 1 {
 		return usage(c.fail(sys.CodeInvalid, fmt.Sprintf(c.t("--agents is %d, but must be 1 or more. Nothing was sent.", "--agents는 %d이(가) 아니라 1 이상이어야 합니다. 아무것도 보내지 않았습니다."), *f.agents), ""))
 	}
-	if f.maxCost != nil && !(*f.maxCost >= 0) {
-		return usage(c.fail(sys.CodeInvalid, fmt.Sprintf(c.t("--max-cost is %v, but must be 0 or more. Nothing was sent.", "--max-cost는 %v이(가) 아니라 0 이상이어야 합니다. 아무것도 보내지 않았습니다."), *f.maxCost), ""))
-	}
 	if f.timeout < 0 {
 		return usage(c.fail(sys.CodeInvalid, c.t("The time of --timeout is negative.", "--timeout 시간이 음수입니다."), ""))
 	}
