@@ -304,6 +304,31 @@ args = '{"command": "git push"}'
 text = "Pushed."
 `
 
+// A command that watched a run of an owner which was killed says so and ends, whatever
+// else was at work there: nobody works through it.
+func TestTheEndOfTheOwnerEndsWhoWatches(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t, `
+[[scenario]]
+any = ["Think for long"]
+[[scenario.turn]]
+hang = true
+`)
+	_, kill := m.serve()
+	m.must(0, "run", "--background", "Think for long")
+	watched := make(chan result, 1)
+	go func() { watched <- m.do("run", "--json", "Think for long too") }()
+	until(t, "both are at work", func() bool { return len(decode[[]kernel.Process](t, m.must(0, "ps", "--json").out)) == 2 })
+	kill()
+	r := <-watched
+	r.check(t, exitFailed, "run")
+	contains(t, "the result", r.out, "has stopped", "is kept")
+	if strings.Contains(r.err, "Another command") {
+		t.Errorf("got %q, want that it waits for nobody", r.err)
+	}
+	holds(t, m)
+}
+
 // inside puts the program into the folder of the agent: one that it finds outside
 // would be a reason by itself to refuse what it does with it.
 func (m *machine) inside() string {

@@ -22,9 +22,10 @@ const patience = 2 * time.Second
 // link is a connection to the kernel: the one that runs, or one of our own.
 type link struct {
 	*remote.Handle
-	own   *kernel.Kernel // nil when another process owns the home
-	left  []string       // runs that an earlier process left open; nobody works on them here
-	close func()
+	own    *kernel.Kernel // nil when another process owns the home
+	serves bool           // it works, and other commands may work through it
+	left   []string       // runs that an earlier process left open; nobody works on them here
+	close  func()
 }
 
 // alone reports whether nobody but this terminal can decide what a run asks:
@@ -42,7 +43,7 @@ func (l *link) alone(ctx context.Context) (bool, error) {
 // ends them too.
 func (c *console) finishOthers(ctx context.Context, l *link) {
 	idle := 0
-	for told := false; l.own != nil && ctx.Err() == nil; {
+	for told := false; l.serves && ctx.Err() == nil; {
 		list, err := l.Agents.List(ctx, kernel.ProcessQuery{})
 		busy := slices.ContainsFunc(list, func(p kernel.Process) bool {
 			return (p.State == "running" || p.State == "queued") && !slices.Contains(l.left, p.ID)
@@ -113,7 +114,7 @@ func (c *console) connectToWork(ctx context.Context) (*link, error) {
 			log.ErrorContext(ctx, "The kernel ended", "error", err)
 		}
 	})
-	l := &link{Handle: h, own: k, close: func() {
+	l := &link{Handle: h, own: k, serves: true, close: func() {
 		cancel()
 		work.Wait()
 		if err := k.Close(); err != nil {
