@@ -293,6 +293,13 @@ func TestConfigFileSaysWhatIsWrongWithARule(t *testing.T) {
 		"[user]\ndenied_paths = [\"/\"]\n":                                                    `line 2`,
 		"[agents.a]\nmax_memory_mb = 3\n":                                                     `line 2`,
 		"[user]\nallowed_tools = [\"write\"]\n[agents.a]\ncan_fork = 3\n":                     `agents.a.can_fork must be true or false`,
+		"[agents]\nquiet = 3\n":                                                               `line 2 (quiet = 3): agents.quiet must be a table: [agents.quiet]`,
+		"user = 3\n":                                                                          `user must be a table: [user]`,
+		"[[user]]\nprofile = \"worker\"\n":                                                    `user must be one table: [user]`,
+		"[user]\nallowed_tools = 3\n":                                                         `user.allowed_tools must be a list of texts`,
+		"[user]\nallowed_tools = [3]\n":                                                       `user.allowed_tools must be a text in quotes`,
+		"[agents.a]\nprofile = [1]\n":                                                         `agents.a.profile must be a text in quotes`,
+		"[agents.a]\nmax_memory_mb = 2026-01-01\n":                                            `agents.a.max_memory_mb must be a whole number`,
 	} {
 		k := open(t)
 		writeConfig(t, k, text)

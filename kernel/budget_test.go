@@ -300,16 +300,32 @@ text = "`+strings.Repeat("long words ", 20_000)+`"
 
 func TestServerThatCountsNothingIsCountedAtItsMost(t *testing.T) {
 	t.Parallel()
-	k := paid(t, `
+	for what, says := range map[string]string{"no counts": "no_usage = true", "zeros": "usage = [0, 0, 0, 0]"} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			k := paid(t, `
 [[scenario]]
 name = "silent"
+any = ["Tell"]
 [[scenario.turn]]
 text = "Nobody counts this."
-no_usage = true
+`+says+`
 `, "tariff-1", `day_usd = "1"`)
-	k.Ask("Tell")
-	if c := today(t, k); c.Input == 0 || c.Output == 0 || c.USD == 0 || !c.Unknown {
-		t.Errorf("got %+v, want its bounds, marked unknown", c)
+			k.Ask("Tell")
+			c := today(t, k)
+			if c.Input == 0 || c.Output == 0 || c.USD == 0 || !c.Unknown {
+				t.Fatalf("got %+v, want its bounds, marked unknown", c)
+			}
+			if _, err := k.Person().Infra.SetConfig(t.Context(), "day_usd", fmt.Sprint(c.USD)); err != nil {
+				t.Fatal(err)
+			}
+			served := k.Demo.Served()
+			again := k.Say("Tell more")
+			waitsForLimit(t, k, again.RunID)
+			if k.Demo.Served() != served {
+				t.Error("the model was asked beyond the limit")
+			}
+		})
 	}
 }
 

@@ -287,27 +287,30 @@ repeat = 4
 tool = "read"
 args = '{"path": "page-{{n}}.txt"}'
 [[scenario.turn]]
-status = 400
-body = '{"error": {"message": "This model\u0027s maximum context length is 8192 tokens.", "code": "context_length_exceeded"}}'
+FIRST
 `
 
 func TestRefusedAsTooLongItIsPutShorterAndAskedAgain(t *testing.T) {
 	t.Parallel()
 	refusal := `status = 400
 body = '{"error": {"message": "maximum context length is 8192 tokens", "code": "context_length_exceeded"}}'`
+	page := `status = 413
+body = '<html><h1>413 Request Entity Too Large</h1><hr><center>nginx</center></html>'`
 	for name, c := range map[string]struct {
 		summary, again, state string
 		calls                 int
 		mechanical            bool
+		first                 string
 	}{
-		"it fits then":            {`text = "SUMMARY"`, `text = "All is read."`, "done", 7, false},
-		"it is refused again":     {`text = "SUMMARY"`, refusal, "failed", 7, false},
-		"the summary fails":       {`status = 400`, `text = "All is read."`, "done", 7, true},
-		"the summary is too long": {refusal, `text = "All is read."`, "done", 7, true},
+		"it fits then":            {`text = "SUMMARY"`, `text = "All is read."`, "done", 7, false, refusal},
+		"it is refused again":     {`text = "SUMMARY"`, refusal, "failed", 7, false, refusal},
+		"the summary fails":       {`status = 400`, `text = "All is read."`, "done", 7, true, refusal},
+		"the summary is too long": {refusal, `text = "All is read."`, "done", 7, true, refusal},
+		"a proxy refuses it":      {`text = "SUMMARY"`, `text = "All is read."`, "done", 7, false, page},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := open(t, kerneltest.Script(strings.NewReplacer("SUMMARY", c.summary, "AGAIN", c.again).Replace(refusedScript)))
+			k := open(t, kerneltest.Script(strings.NewReplacer("SUMMARY", c.summary, "AGAIN", c.again, "FIRST", c.first).Replace(refusedScript)))
 			pages(t, k)
 			r := k.Ask("work")
 			made := rooms(t, k, r.RunID)

@@ -411,7 +411,7 @@ func parseConfig(raw []byte) (Config, *sys.Error) {
 		return c, configError(raw, row, sys.Say("there is no setting %q", strings.Join(e.Key(), ".")))
 	case errors.As(err, &syntax):
 		row, _ := syntax.Position()
-		return c, configError(raw, row, mistake(syntax))
+		return c, configError(raw, row, sys.MistakeInTOML(syntax))
 	case err != nil:
 		return c, configError(raw, 0, sys.Words{EN: err.Error()})
 	}
@@ -419,22 +419,6 @@ func parseConfig(raw []byte) (Config, *sys.Error) {
 		return c, configError(raw, lineOfError(raw, err), sys.TextOf(err))
 	}
 	return c, nil
-}
-
-// mistake says what is wrong in the words of the file; the library speaks of
-// the fields of a program.
-func mistake(e *toml.DecodeError) sys.Words {
-	text, key := strings.TrimPrefix(e.Error(), "toml: "), strings.Join(e.Key(), ".")
-	_, kind, ok := strings.Cut(text, " of type ")
-	switch {
-	case ok && kind == "int":
-		return sys.Say("%s must be a whole number", key)
-	case ok && kind == "bool":
-		return sys.Say("%s must be true or false", key)
-	case ok && kind == "string":
-		return sys.Say("%s must be a text in quotes", key)
-	}
-	return sys.Words{EN: text}
 }
 
 func configError(raw []byte, row int, what sys.Words) *sys.Error {

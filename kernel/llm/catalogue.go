@@ -139,25 +139,25 @@ func (c *Catalogue) merge(data []byte, own bool) error {
 		switch {
 		case errors.As(err, &strict) && len(strict.Errors) > 0:
 			line, col := strict.Errors[0].Position()
-			return fmt.Errorf("line %d, column %d: %q is not a known setting", line, col, strings.Join(strict.Errors[0].Key(), "."))
+			return sys.Errorf(sys.CodeInvalid, "line %d, column %d: %q is not a known setting", line, col, strings.Join(strict.Errors[0].Key(), "."))
 		case errors.As(err, &at):
 			line, col := at.Position()
-			return fmt.Errorf("line %d, column %d: %w", line, col, err)
+			return sys.Errorf(sys.CodeInvalid, "line %d, column %d: %s", line, col, sys.MistakeInTOML(at))
 		}
 		return err
 	}
 	for i, m := range file.Model {
 		if m.ID == "" {
-			return fmt.Errorf("model %d has no id", i+1)
+			return sys.Errorf(sys.CodeInvalid, "the model number %d has no id", i+1)
 		}
 		for _, v := range []*float64{m.Input, m.CachedInput, m.CacheWrite, m.Output} {
 			if v != nil && (*v < 0 || *v > 1e5) {
-				return fmt.Errorf("model %s: a price is outside 0 to 100000", m.ID)
+				return sys.Errorf(sys.CodeInvalid, "model %s: a price is outside 0 to 100000", m.ID)
 			}
 		}
 		if m.Until != "" {
 			if _, err := time.Parse(time.DateOnly, m.Until); err != nil {
-				return fmt.Errorf("model %s: until is not a date like 2026-12-31", m.ID)
+				return sys.Errorf(sys.CodeInvalid, "model %s: until is not a date like 2026-12-31", m.ID)
 			}
 		}
 	}

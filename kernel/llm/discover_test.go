@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -406,10 +407,13 @@ func TestOwnPriceListReplacesAndPointsAtItsErrors(t *testing.T) {
 		"[[model]]\ninput = 3.0\n":                            "no id",
 		"[[model]]\nid = \"x\"\ninput = -3.0\noutput = 1.0\n": "outside",
 		"[[model]]\nid = \"x\"\nuntil = \"soon\"\n":           "date",
+		"[[model]]\nid = 3\n":                                 "line 2, column 6: model.id must be a text in quotes",
+		"[[model]]\nid = \"x\"\ninput = \"3\"\n":              "line 3, column 9: model.input must be a number",
+		"model = 3\n":                                         "model must be a list of tables, each under [[model]]",
 	} {
 		cat, err := LoadCatalogue(write(text))
-		if sys.CodeOf(err) != sys.CodeInvalid || !strings.Contains(err.Error(), says) {
-			t.Errorf("%q: got %v, want it to say %q", text, err, says)
+		if sys.CodeOf(err) != sys.CodeInvalid || !strings.Contains(err.Error(), says) || !strings.ContainsFunc(sys.AsError(err).MessageKO, func(r rune) bool { return unicode.Is(unicode.Hangul, r) }) {
+			t.Errorf("%q: got %v, want it to say %q, in both languages", text, err, says)
 		}
 		if _, ok := cat.Lookup("gpt-5-mini"); !ok {
 			t.Errorf("%q: the built-in prices are gone", text)

@@ -46,8 +46,8 @@ func (w *cmdWalker) loads(kind string, rule textRule, code string, dirs []string
 	for _, m := range loadedFiles().FindAllStringSubmatch(code, maxLoads) {
 		note(m[1], ends)
 	}
-	if !startsCode().MatchString(code) {
-		return
+	if ends == ".jq" || !startsCode().MatchString(code) {
+		return // jq starts nothing
 	}
 	for _, m := range codeLiterals().FindAllStringSubmatch(code, maxLoads) {
 		w.mayStart(m[1] + m[2] + m[3])
