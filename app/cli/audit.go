@@ -221,14 +221,6 @@ func (c *console) verify(ctx context.Context, args []string, witness, key string
 	return kernel.VerifyAuditExport(f, proof)
 }
 
-func (c *console) reading(file string) (*os.File, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, c.fail(sys.CodeNotFound, fmt.Sprintf(c.t("%s cannot be read: %v.", "%s을(를) 읽을 수 없습니다: %v."), file, err), "")
-	}
-	return f, nil
-}
-
 func (c *console) auditExport() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{

@@ -120,6 +120,30 @@ func TestWhatIsNotThereIsToldWithWhereToLook(t *testing.T) {
 	}
 }
 
+func TestAFileThatCannotBeReadIsToldWithWhatToDo(t *testing.T) {
+	t.Parallel()
+	d := setup(t)
+	if err := os.Mkdir(filepath.Join(d.Folder, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"memory", "import"}, {"audit", "verify"}, {"policy", "command", "--batch"}, {"demo", "--script"}, {"replay", "x", "--policy"},
+	} {
+		for file, says := range map[string]string{"none.txt": "There is no file none.txt.\nCheck its name", "sub": "sub is a folder.\nName a file in it."} {
+			r := d.do(append(slices.Clone(args), file)...)
+			if r.code == 0 || !strings.Contains(r.err, says) {
+				t.Errorf("oxios %s %s: got %d, %q, want %q", strings.Join(args, " "), file, r.code, r.err, says)
+			}
+		}
+	}
+}
+
+func TestModelsOfAProviderThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	d := setup(t)
+	contains(t, "the models", d.must(exitFailed, "models", "--provider", "nope").err, `There is no provider "nope"`, "oxios providers list")
+}
+
 func TestWrongOptionIsToldInThePersonsWords(t *testing.T) {
 	t.Parallel()
 	d := setup(t)

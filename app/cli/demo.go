@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"net"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -42,9 +41,9 @@ func (c *console) scenarios(file string) ([]demo.Scenario, error) {
 	if file == "" {
 		return demo.Bundled(), nil
 	}
-	raw, err := os.ReadFile(file)
+	raw, err := c.readInput(file)
 	if err != nil {
-		return nil, c.fail(sys.CodeInvalid, c.t("The script cannot be read: ", "대본을 읽을 수 없습니다: ")+err.Error()+".", "")
+		return nil, err
 	}
 	list, err := demo.Parse(raw)
 	if err != nil {

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"oxios/kernel"
+	"oxios/kernel/sys"
 )
 
 func (c *console) modelsCommand() *cobra.Command {
@@ -23,6 +25,15 @@ func (c *console) modelsCommand() *cobra.Command {
 			items, err := l.Infra.Models(cmd.Context(), q)
 			if err != nil {
 				return err
+			}
+			if len(items) == 0 && q.Provider != "" {
+				known, err := l.Infra.Providers(cmd.Context())
+				if err != nil {
+					return err
+				}
+				if !slices.ContainsFunc(known, func(p kernel.Provider) bool { return p.ID == q.Provider }) {
+					return c.fail(sys.CodeNotFound, fmt.Sprintf(c.t("There is no provider %q.", "%q 제공자가 없습니다."), q.Provider), c.t("`oxios providers list` lists them.", "`oxios providers list`로 목록을 보세요."))
+				}
 			}
 			empty := c.t("No model was found. Start a local server, add one with `oxios providers add`, or try `oxios demo`.",
 				"모델을 찾지 못했습니다. 로컬 서버를 켜거나 `oxios providers add`로 추가하거나 `oxios demo`를 써 보세요.")

@@ -65,9 +65,9 @@ func (c *console) batch(cmd *cobra.Command, args []string, file string, judge fu
 	}
 	from := c.in
 	if file != "-" {
-		f, err := os.Open(file)
+		f, err := c.reading(file)
 		if err != nil {
-			return c.fail(sys.CodeNotFound, fmt.Sprintf(c.t("%s cannot be read: %v.", "%s을(를) 읽을 수 없습니다: %v."), file, err), "")
+			return err
 		}
 		defer f.Close() //nolint:errcheck // it was only read
 		from = f

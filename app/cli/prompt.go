@@ -3,8 +3,10 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -115,19 +117,37 @@ func (c *console) toolsFind() *cobra.Command {
 // maxInput is the most that a command reads of a file of lines.
 const maxInput = 1 << 30
 
+// reading opens a file that the person named; one that begins with no / lies in the
+// folder in which they are.
+func (c *console) reading(path string) (*os.File, error) {
+	whole, err := c.absolute(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(whole)
+	switch info, serr := os.Stat(whole); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, c.fail(sys.CodeNotFound, fmt.Sprintf(c.t("There is no file %s.", "%s 파일이 없습니다."), path), c.t("Check its name and folder.", "이름과 폴더를 확인하세요."))
+	case errors.Is(err, fs.ErrPermission):
+		return nil, c.fail(sys.CodeForbidden, fmt.Sprintf(c.t("You may not read %s.", "%s을(를) 읽을 권한이 없습니다."), path), c.t("`ls -l` shows who may.", "`ls -l`로 누가 읽을 수 있는지 볼 수 있습니다."))
+	case err != nil:
+		return nil, c.fail(sys.CodeUnavailable, fmt.Sprintf(c.t("%s cannot be read: %v.", "%s을(를) 읽을 수 없습니다: %v."), path, err), "")
+	case serr == nil && info.IsDir():
+		_ = f.Close()
+		return nil, c.fail(sys.CodeInvalid, fmt.Sprintf(c.t("%s is a folder.", "%s은(는) 폴더입니다."), path), c.t("Name a file in it.", "그 안의 파일을 지정하세요."))
+	}
+	return f, nil
+}
+
 // readInput reads a whole file; - is standard input.
 func (c *console) readInput(path string) ([]byte, error) {
 	in := c.in
 	if path != "-" {
-		whole, err := c.absolute(path)
+		f, err := c.reading(path)
 		if err != nil {
 			return nil, err
 		}
-		f, err := os.Open(whole)
-		if err != nil {
-			return nil, c.fail(sys.CodeNotFound, fmt.Sprintf(c.t("%s cannot be read: %v.", "%s을(를) 읽을 수 없습니다: %v."), path, err), "")
-		}
-		defer f.Close()
+		defer f.Close() //nolint:errcheck // it was only read
 		in = f
 	}
 	raw, err := io.ReadAll(io.LimitReader(in, maxInput))

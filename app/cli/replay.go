@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
@@ -43,9 +42,9 @@ func (c *console) replayPolicy(path string) (*kernel.ReplayPolicy, error) {
 	if path == "" {
 		return nil, nil
 	}
-	raw, err := os.ReadFile(path)
+	raw, err := c.readInput(path)
 	if err != nil {
-		return nil, usage(c.fail(sys.CodeNotFound, fmt.Sprintf(c.t("The policy cannot be read: %v.", "규칙 파일을 읽을 수 없습니다: %v."), err), ""))
+		return nil, usage(err)
 	}
 	p := &kernel.ReplayPolicy{}
 	if err := toml.NewDecoder(bytes.NewReader(sys.WithoutMark(raw))).DisallowUnknownFields().Decode(p); err != nil {
