@@ -11,6 +11,7 @@ import (
 
 	"oxios/kernel"
 	"oxios/kernel/kerneltest"
+	"oxios/kernel/sys"
 )
 
 const (
@@ -252,6 +253,13 @@ func TestTimeoutStopsTheRun(t *testing.T) {
 	r := d.must(exitFailed, "run", "--timeout", "300ms", "think")
 	contains(t, "stderr", r.err, "300ms")
 	contains(t, "ps", d.must(0, "ps", "--all").out, "stopped")
+
+	r = d.must(exitFailed, "run", "--json", "--timeout", "300ms", "think")
+	got := decode[kernel.RunResult](t, r.out)
+	if got.RunID == "" || got.SessionID == "" || got.State != "stopped" || got.Error == nil || got.Error.Code != sys.CodeTimeout {
+		t.Errorf("got %s, want what came of the run, and why it was stopped", r.out)
+	}
+	contains(t, "stderr", r.err, "300ms")
 }
 
 func TestRunFailsWithASentence(t *testing.T) {

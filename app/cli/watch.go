@@ -75,13 +75,34 @@ func (w *watcher) follow(ctx, keep context.Context, events <-chan kernel.Event, 
 			}
 		case <-late:
 			w.stop(keep)
-			return &exitError{code: exitFailed, err: w.fail(sys.CodeTimeout,
-				fmt.Sprintf(w.t("It did not end within %s and was stopped.", "%s 안에 끝나지 않아 멈췄습니다."), timeout), w.kept(keep))}
+			return w.cut(ended, exitFailed, w.fail(sys.CodeTimeout,
+				fmt.Sprintf(w.t("It did not end within %s and was stopped.", "%s 안에 끝나지 않아 멈췄습니다."), timeout), w.kept(keep)))
 		case <-ctx.Done():
 			w.stop(keep)
-			return &exitError{code: exitStopped, err: w.fail(sys.CodeCanceled, w.t("It was stopped.", "멈췄습니다."), w.kept(keep))}
+			return w.cut(ended, exitStopped, w.fail(sys.CodeCanceled, w.t("It was stopped.", "멈췄습니다."), w.kept(keep)))
 		}
 	}
+}
+
+// cut ends the following of a run that was stopped here. A script gets what came of
+// it, with why: by its ids it can go on.
+func (w *watcher) cut(ended <-chan outcome, code int, why error) error {
+	if w.json && !w.sent.Queued {
+		select {
+		case o := <-ended:
+			if o.err != nil {
+				break
+			}
+			o.result.Error = sys.AsError(why)
+			w.explain(o.result.Error)
+			if err := w.writeJSON(o.result); err != nil {
+				return err
+			}
+			return exits(code)
+		case <-time.After(stopPatience):
+		}
+	}
+	return &exitError{code: code, err: why}
 }
 
 // afterOwner looks for what became of the run in a process that went away.
@@ -309,13 +330,16 @@ func (w *watcher) place(ctx context.Context, r *kernel.RunResult) error {
 	return err
 }
 
+// stopPatience is how long a run that was stopped may take to end.
+const stopPatience = 7 * time.Second
+
 // stop ends the run, or takes the message back that waits for another one.
 func (w *watcher) stop(ctx context.Context) {
 	w.breakLine()
 	if len(w.queue) > 0 {
 		fmt.Fprintln(w.err) // the question stands on the line
 	}
-	ctx, cancel := context.WithTimeout(ctx, 7*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, stopPatience)
 	defer cancel()
 	var err error
 	if w.sent.Queued {
