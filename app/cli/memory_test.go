@@ -80,6 +80,7 @@ func TestMemoriesAreImportedSearchedInBatchesAndExported(t *testing.T) {
 	contains(t, "import", r.out, "1200 new, 0 changed")
 	contains(t, "spaces", r.err, `Made the space "space 0"`, `Made the space "space 1"`)
 	contains(t, "again", d.must(0, "memory", "import", path).out, "0 new")
+	contains(t, "with a mark of Windows", d.must(0, "memory", "import", d.made("mark.jsonl", "\uFEFF"+lines.String())).out, "0 new")
 
 	batch := d.made("q.jsonl", `{"query": "code word of drawer 700", "space": "space 0", "k": 3}
 {"query": "code word of drawer 700", "space": "space 1", "k": 1000}
