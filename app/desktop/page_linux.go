@@ -24,7 +24,12 @@ static void find_view(GtkWidget *widget, gpointer data) {
 	if (GTK_IS_CONTAINER(widget)) gtk_container_forall(GTK_CONTAINER(widget), find_view, data);
 }
 
-static gboolean find_views(gpointer data) {
+// A caret that blinks draws the window twice a second, which is one hundredth of a
+// processor for as long as the window has the focus: it stands, for twelve days. With
+// gtk-cursor-blink off, WebKit would draw it anew with every frame of the screen.
+static gboolean mend_in_loop(gpointer data) {
+	GtkSettings *settings = gtk_settings_get_default();
+	if (settings != NULL) g_object_set(settings, "gtk-cursor-blink-time", G_MAXINT, NULL);
 	GList *windows = gtk_window_list_toplevels();
 	for (GList *w = windows; w != NULL; w = w->next) find_view(GTK_WIDGET(w->data), NULL);
 	g_list_free(windows);
@@ -36,13 +41,9 @@ static int display_gone(Display *display) {
 	return 0;
 }
 
-// A caret that blinks draws the window twice a second, which is one hundredth of a
-// processor for as long as the window has the focus: it stands, for twelve days. With
-// gtk-cursor-blink off, WebKit would draw it anew with every frame of the screen.
+// The caller is a thread of its own, and all of GTK belongs to that of the loop.
 static void mend_page(void) {
-	GtkSettings *settings = gtk_settings_get_default();
-	if (settings != NULL) g_object_set(settings, "gtk-cursor-blink-time", G_MAXINT, NULL);
-	g_idle_add(find_views, NULL);
+	g_idle_add(mend_in_loop, NULL);
 	XSetIOErrorHandler(display_gone);
 }
 
