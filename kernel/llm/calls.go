@@ -224,11 +224,16 @@ func mendJSON(text string) string {
 			out.WriteByte(c)
 		case inText && c < ' ':
 			fmt.Fprintf(&out, `\u%04x`, c)
-		case !inText && c == ',' && strings.HasPrefix(strings.TrimLeft(text[i+1:], " \t\r\n"), "}"),
-			!inText && c == ',' && strings.HasPrefix(strings.TrimLeft(text[i+1:], " \t\r\n"), "]"):
+		case !inText && c == ',' && endsBlock(text[i+1:]):
 		default:
 			out.WriteByte(c)
 		}
 	}
 	return out.String()
+}
+
+// endsBlock reports whether a closing bracket comes next.
+func endsBlock(rest string) bool {
+	rest = strings.TrimLeft(rest, " \t\r\n")
+	return rest != "" && (rest[0] == '}' || rest[0] == ']')
 }

@@ -79,7 +79,7 @@ func (t *chatContent) UnmarshalJSON(b []byte) error {
 	var parts []struct {
 		Thought flexText `json:"thinking"`
 	}
-	if json.Unmarshal(b, &parts) == nil {
+	if len(b) > 0 && b[0] == '[' && json.Unmarshal(b, &parts) == nil { // most pieces are a text
 		for _, p := range parts {
 			t.thought += p.Thought
 		}

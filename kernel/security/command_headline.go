@@ -267,29 +267,6 @@ func (w *cmdWalker) headWords(args []cmdWord) {
 	}
 }
 
-// headOther notes what some programs do to files by one of their options.
-func (w *cmdWalker) headOther(name string, args []cmdWord) {
-	has := func(option string) bool {
-		return slices.ContainsFunc(args, func(a cmdWord) bool { return a.text == option })
-	}
-	switch {
-	case name == "zip" && hasFlag(args, "m", "move"), has("-sdel"), (name == "zstd" || name == "lz4") && has("--rm"):
-		w.head(headDeletes, cmdDeletes, w.part)
-	case name == "rename" || name == "prename" || name == "file-rename":
-		w.head(headMoves, cmdWritesFile, w.part)
-	case name == "sort":
-		for i, a := range args {
-			value, attached := strings.CutPrefix(a.text, "--output=")
-			if (a.text == "-o" || a.text == "--output") && i+1 < len(args) {
-				value, attached = args[i+1].text, true
-			}
-			if attached {
-				w.overwrites(cmdWord{text: value})
-			}
-		}
-	}
-}
-
 // elsewhere are programs that work on what lies elsewhere, and databases those that
 // are given their commands in words or on their input.
 const (

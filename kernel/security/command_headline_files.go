@@ -5,7 +5,7 @@ import "strings"
 // outputOptions are how programs are told the file that they write.
 var outputOptions = map[string]string{
 	"curl": "-o --output", "wget": "-O --output-document", "pandoc": "-o --output", "gcc cc clang g++ clang++ rustc": "-o", "openssl": "-out", "gpg gpg2": "-o --output",
-	"xsltproc xmllint": "-o --output", "dot neato": "-o", "jq yq": "--output", "pdftk": "output", "age": "-o --output", "shuf": "-o --output",
+	"xsltproc xmllint": "-o --output", "dot neato": "-o", "jq yq": "--output", "pdftk": "output", "age": "-o --output", "shuf sort": "-o --output",
 }
 
 // headFiles notes what programs that are known for something else do to files that are
@@ -21,15 +21,17 @@ func (w *cmdWalker) headFiles(name string, args []cmdWord) {
 		return false
 	}
 	switch {
-	case containsWord("trash trash-put rmtrash gvfs-trash", name), name == "gio" && containsWord("trash remove", verb), name == "zip" && hasFlag(args, "d", "delete"),
-		containsWord("tar gtar bsdtar", name) && hasFlag(args, "", "delete"), name == "ar" && strings.HasPrefix(strings.TrimPrefix(verb+" ", "-"), "d"), name == "ar" && hasFlag(args, "d"),
+	case containsWord("trash trash-put rmtrash gvfs-trash", name), name == "gio" && containsWord("trash remove", verb), name == "zip" && hasFlag(args, "dm", "delete", "move"), has("-sdel"), containsWord("zstd lz4", name) && has("--rm"),
+		containsWord("tar gtar bsdtar", name) && hasFlag(args, "", "delete"), name == "ar" && (strings.HasPrefix(verb, "d") || hasFlag(args, "d")),
 		containsWord("7z 7za 7zr rar", name) && verb == "d", name == "hg" && containsWord("purge clean remove rm", verb), name == "svn" && containsWord("delete del remove rm cleanup", verb):
 		w.head(headDeletes, cmdDeletes, w.part)
+	case containsWord("rename prename file-rename", name):
+		w.head(headMoves, cmdWritesFile, w.part)
 	case containsWord("svn hg jj", name) && containsWord("revert restore abandon undo strip", verb), name == "hg" && verb == "update" && hasFlag(args, "C", "clean"):
 		w.head(headDiscards, cmdRewritesGit, w.part)
 	case name == "unzip" && hasFlag(args, "o"), containsWord("7z 7za 7zr", name) && has("-aoa -y"):
 		w.head(headOverwrites, cmdWritesFile, w.part) // whatever the archive holds
-	case containsWord("yq", name) && hasFlag(args, "i", "inplace"), containsWord("mogrify dos2unix unix2dos mac2unix", name), name == "exiftool" && strings.Contains(joinWords(args), "="):
+	case name == "yq" && hasFlag(args, "i", "inplace"), containsWord("mogrify dos2unix unix2dos mac2unix", name), name == "exiftool" && strings.Contains(joinWords(args), "="):
 		w.head(headEdits, cmdWritesFile, w.part)
 	}
 	switch {

@@ -121,7 +121,6 @@ func (w *cmdWalker) otherProgram(name string, args []cmdWord) {
 		}
 	}
 	w.handsOver(args)
-	w.headOther(name, args)
 	if !ok { // it may start what its words name
 		w.headWords(args)
 		for i, a := range args {

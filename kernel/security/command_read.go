@@ -134,7 +134,6 @@ func (w *cmdWalker) readOnly(name string, args []cmdWord) bool {
 	}
 	if !harmless {
 		w.headWords(args)
-		w.headOther(name, args)
 		w.changes(TierAsk, EffectExecute, cmdUnknownOption)
 		w.mentions(args)
 	}
