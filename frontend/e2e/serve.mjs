@@ -98,10 +98,20 @@ export async function palette(page, name) {
 
 /**
  * answer presses a button of a request once it can be answered. What waits by itself until a button is enabled scrolls
- * meanwhile, and a request that moves cannot be answered.
+ * meanwhile, and a request that moves cannot be answered: where it moved under the press, the button is pressed again.
  */
 export async function answer(button) {
-	await button.and(button.page().locator(':not([aria-disabled="true"])')).click();
+	const ready = button.and(button.page().locator(':not([aria-disabled="true"])'));
+	for (;;) {
+		await ready.waitFor();
+		const at = await ready.elementHandle();
+		await at.evaluate((e) => {
+			e.heard = false;
+			e.addEventListener('click', () => (e.heard = true), { once: true });
+		});
+		await at.click();
+		if (await at.evaluate((e) => e.heard)) return;
+	}
 }
 
 /** tryDemo presses the button of the demo once this machine was looked at: what is found moves it. */

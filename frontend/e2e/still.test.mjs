@@ -211,17 +211,18 @@ describe('a card that has not stood still', { skip }, () => {
 		await page.setViewportSize({ width: 1280, height: 460 });
 		await card().hover();
 		await page.mouse.wheel(0, -20);
-		await open(false);
-		const clipped = async () =>
-			card().evaluate((e) => {
+		const clipped = (is) =>
+			page.waitForFunction((is) => {
+				const e = document.querySelector('[role=alertdialog]');
 				const [box, list] = [e, e.closest('[role=log]')].map((x) => x.getBoundingClientRect());
-				return box.bottom > list.bottom + 0.5 || box.top < list.top - 0.5;
-			});
-		assert.equal(await clipped(), true);
+				return (box.bottom > list.bottom + 0.5 || box.top < list.top - 0.5) === is;
+			}, is);
+		await clipped(true);
+		await open(false);
 		const [x, y] = await middle(card().getByRole('button', { name: 'Deny' }));
 		await page.mouse.click(x, y);
+		await clipped(false);
 		await open();
-		assert.equal(await clipped(), false);
 		assert.equal(await card().getByRole('button', { name: 'Cancel' }).count(), 0, 'the press answered nothing');
 		await page.setViewportSize({ width: 1280, height: 800 });
 		await answer(approve());

@@ -128,8 +128,12 @@ export class Still {
 		document.addEventListener('visibilitychange', fronted);
 		window.addEventListener('scroll', scrolled, { capture: true, passive: true });
 		for (const [kind, fn] of heard) window.addEventListener(kind, fn, { capture: true });
+		// A card that grows closes in the same frame: a button never looks ready when it is not.
+		const size = new ResizeObserver(look);
+		size.observe(at);
 		again();
 		return () => {
+			size.disconnect();
 			clearTimeout(this.#timer);
 			this.#timer = undefined;
 			this.#at = undefined;

@@ -242,7 +242,7 @@ export class Conversation {
 			case 'run.tool':
 			case 'run.retry':
 			case 'run.model':
-				this.#say(run, e.kind, textOf(e.data));
+				if (!this.#told(run, e.time)) this.#say(run, e.kind, textOf(e.data));
 				break;
 			case 'step':
 				this.#step(e.data as StepView);
@@ -325,6 +325,14 @@ export class Conversation {
 
 	#change(c: ChangeSummary): void {
 		this.#view(c.run_id, (v) => ({ ...v, changes: [...v.changes.filter((o) => o.id !== c.id), c] }));
+	}
+
+	/** told reports whether what a model said at that time is part of a step already: a reading may be ahead of events. */
+	#told(runID: string, at: string): boolean {
+		const view = this.runs.find((v) => v.run.id === runID);
+		if (!view) return false;
+		const closed = view.steps.findLast((s) => s.kind === 'model' && s.closed_at)?.closed_at;
+		return !open(view.run) || (closed !== undefined && Date.parse(at) <= Date.parse(closed));
 	}
 
 	#say(runID: string, kind: string, text: string): void {

@@ -194,6 +194,18 @@ describe('a conversation', () => {
 		await vi.waitFor(() => expect(c.talks['r-photos']?.text).toBe('Whole.'));
 	});
 
+	it('shows no piece of what a step that was read already holds', async () => {
+		const { fake, open } = await setup();
+		const c = await open('s-photos');
+		const of = { session_id: 's-photos', run_id: 'r-photos' };
+		const later = new Date(Date.now() + 60_000).toISOString();
+		const whole = makeStep({ run_id: 'r-photos', kind: 'model', text: 'Whole.', seq: 99, closed_at: later });
+		c.runs = c.runs.map((v) => (v.run.id === 'r-photos' ? { ...v, steps: [...v.steps, whole] } : v));
+		fake.emit('run.text', { text: 'Wh' }, of);
+		await new Promise((r) => setTimeout(r, 300));
+		expect(c.talks['r-photos']).toBeUndefined();
+	});
+
 	it('says which model answers in place of another one, while it does and afterwards', async () => {
 		const { fake, open } = await setup();
 		const c = await open('s-photos');
