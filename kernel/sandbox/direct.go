@@ -15,7 +15,7 @@ type direct struct {
 }
 
 // startDirect starts the command as a child of this process.
-func startDirect(j *Job, path string, env []string) error {
+func startDirect(j *Job, spec Spec, path string, env []string) error {
 	streams, stdout, stderr, err := pipes()
 	if err != nil {
 		return err
@@ -25,7 +25,10 @@ func startDirect(j *Job, path string, env []string) error {
 	defer stderr.Close()
 	cmd := exec.Command(path)
 	cmd.Args, cmd.Dir, cmd.Env = j.Argv, j.Dir, env
-	cmd.Stdout, cmd.Stderr = stdout, stderr // stdin is the null device
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	if spec.Input != nil { // else stdin is the null device
+		cmd.Stdin = spec.Input
+	}
 	ownSession(cmd)
 	err = j.r.register(j, func() error {
 		if err := cmd.Start(); err != nil {

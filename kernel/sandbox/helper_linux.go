@@ -74,6 +74,9 @@ func supervise(inside bool) error {
 	// From here on only the tree holds the ends of the output.
 	unix.Close(fdStdout)
 	unix.Close(fdStderr)
+	if p.Input {
+		unix.Close(fdInput)
+	}
 	if err := notices.Encode(notice{PID: pid}); err != nil {
 		fmt.Fprintln(os.Stderr, "the kernel is gone:", err) // the orders end too, so the tree does
 	}
@@ -137,6 +140,10 @@ func startConfined(p plan) (pid int, err error) {
 	if err := limitResources(p.MaxDisk); err != nil {
 		return 0, err
 	}
+	input := null.Fd()
+	if p.Input {
+		input = fdInput
+	}
 	own := leaveTasks(p.MaxProcs)
 	defer own()
 	onOwnThread(func() {
@@ -145,7 +152,7 @@ func startConfined(p plan) (pid int, err error) {
 		}
 		env := setEnv(p.Env, markEnv+"="+strconv.Itoa(os.Getpid()))
 		pid, err = syscall.ForkExec(p.Path, p.Argv, &syscall.ProcAttr{
-			Dir: p.Dir, Env: env, Files: []uintptr{null.Fd(), fdStdout, fdStderr},
+			Dir: p.Dir, Env: env, Files: []uintptr{input, fdStdout, fdStderr},
 			// A session of its own: no terminal, and `kill 0` does not reach the helper.
 			Sys: &syscall.SysProcAttr{Setsid: true},
 		})

@@ -40,16 +40,23 @@ func enclose(p plan) error {
 		return err
 	}
 	defer null.Close()
+	input := null.Fd()
+	if p.Input {
+		input = fdInput
+	}
 	argv := []string{"bwrap", "--args", fmt.Sprint(fdWalls), "--", insideHelper, wordInside}
 	pid, err := syscall.ForkExec(p.Bwrap, argv, &syscall.ProcAttr{
 		Dir: "/", Env: []string{"GOTRACEBACK=single"}, // bubblewrap clears it for what is inside
-		Files: []uintptr{null.Fd(), null.Fd(), 2, fdOrders, fdNotices, fdStdout, fdStderr, walls.Fd()},
+		Files: []uintptr{null.Fd(), null.Fd(), 2, fdOrders, fdNotices, fdStdout, fdStderr, input, walls.Fd()},
 	})
 	if err != nil {
 		return fmt.Errorf("start %s: %w", p.Bwrap, err)
 	}
 	unix.Close(fdStdout)
 	unix.Close(fdStderr)
+	if p.Input {
+		unix.Close(fdInput)
+	}
 	var ws unix.WaitStatus
 	for {
 		if _, err = unix.Wait4(pid, &ws, 0, nil); !errors.Is(err, unix.EINTR) {

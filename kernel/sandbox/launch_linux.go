@@ -33,6 +33,7 @@ type helped struct {
 	read    *json.Decoder
 	said    *tailBuffer
 	group   *group // that it is in with all that it starts
+	input   bool   // there is something to read
 
 	// At level 3.
 	walls string // the view around it, "" while there is none
@@ -45,11 +46,11 @@ type helped struct {
 // launch starts the job's tree. Level 0 without a helper runs directly.
 func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env []string) error {
 	if r.cfg.Helper == "" {
-		return startDirect(j, path, env)
+		return startDirect(j, spec, path, env)
 	}
 	p := plan{
 		Path: path, Argv: j.Argv, Env: env, Dir: j.Dir, Temp: j.tmp, Level: int(j.level), ABI: r.abi, Network: spec.Network,
-		Kernel: os.Getpid(), MaxMemory: spec.MaxMemory, MaxProcs: spec.MaxProcs, MaxDisk: spec.MaxDisk,
+		Kernel: os.Getpid(), MaxMemory: spec.MaxMemory, MaxProcs: spec.MaxProcs, MaxDisk: spec.MaxDisk, Input: spec.Input != nil,
 	}
 	var v *view
 	var layers []layer
@@ -98,11 +99,11 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 	r.adoptOrphans()
 	var h *helped
 	err := r.register(j, func() (err error) {
-		if !apart {
+		if !apart && spec.Input == nil {
 			h = r.takeSpare(v.key(), p.Room)
 		}
 		if h == nil {
-			h, err = startHelper(r, apart, p.Room)
+			h, err = startHelper(r, apart, p.Room, spec.Input)
 		}
 		if err == nil {
 			j.root, j.streams, j.proc = h.root, h.streams, h
@@ -144,7 +145,7 @@ func (r *Runner) launch(ctx context.Context, j *Job, spec Spec, path string, env
 		h.dismiss()
 		return err
 	}
-	if !apart {
+	if !apart && spec.Input == nil {
 		r.mu.Lock()
 		r.last, r.lastRoom = v, p.Room
 		r.mu.Unlock()
@@ -182,7 +183,7 @@ func (h *helped) behind(ctx context.Context, v *view, tmp string, layers []layer
 	h.notices.SetReadDeadline(limit)
 	stop := context.AfterFunc(ctx, func() { h.notices.SetReadDeadline(time.Now()) })
 	defer stop()
-	err = json.NewEncoder(h.orders).Encode(plan{Bwrap: bwrap, Walls: v.args(h.r.cfg.Helper, tmp), Temp: tmp, Copies: layers})
+	err = json.NewEncoder(h.orders).Encode(plan{Bwrap: bwrap, Walls: v.args(h.r.cfg.Helper, tmp), Temp: tmp, Copies: layers, Input: h.input})
 	var n notice
 	if err == nil {
 		err = h.read.Decode(&n)
@@ -210,8 +211,9 @@ func notApplied(level sys.Isolation, why error) error {
 }
 
 // startHelper starts a helper, which waits for its plan. One that stands apart
-// may mount copies; one in a room, what its command sees at level 2.
-func startHelper(r *Runner, standsApart, room bool) (*helped, error) {
+// may mount copies; one in a room, what its command sees at level 2. Input is nil
+// for a command that reads nothing.
+func startHelper(r *Runner, standsApart, room bool, input *os.File) (*helped, error) {
 	streams, stdout, stderr, err := pipes()
 	if err != nil {
 		return nil, err
@@ -237,6 +239,9 @@ func startHelper(r *Runner, standsApart, room bool) (*helped, error) {
 	h.cmd.Env = []string{"GOTRACEBACK=single"}
 	h.cmd.Stderr = h.said
 	h.cmd.ExtraFiles = []*os.File{far[0], far[1], stdout, stderr}
+	if h.input = input != nil; h.input {
+		h.cmd.ExtraFiles = append(h.cmd.ExtraFiles, input)
+	}
 	h.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	h.cmd.WaitDelay = time.Second // for one who got its stderr and outlives it
 	switch {

@@ -11,8 +11,8 @@ import (
 )
 
 // launch starts the job's tree as a child of this process.
-func (r *Runner) launch(_ context.Context, j *Job, _ Spec, path string, env []string) error {
-	return startDirect(j, path, env)
+func (r *Runner) launch(_ context.Context, j *Job, spec Spec, path string, env []string) error {
+	return startDirect(j, spec, path, env)
 }
 
 // spare is a helper that is ready for the next command. There are no helpers

@@ -26,6 +26,8 @@ type plan struct {
 	Hole   bool       // carry to the kernel's proxy
 	Reach  []int      // carry these ports to those of this computer
 	Serve  []int      // offer these ports to this computer
+
+	Input bool // there is something to read, for both plans
 }
 
 // access is what a rule grants on a path and what lies below it.
@@ -74,5 +76,6 @@ const (
 	fdNotices = 4
 	fdStdout  = 5
 	fdStderr  = 6
-	fdWalls   = 7 // what bubblewrap reads its options from
+	fdInput   = 7 // only where there is some
+	fdWalls   = 8 // what bubblewrap reads its options from
 )

@@ -35,7 +35,7 @@ func (r *Runner) keepSpare() {
 	r.leaving.Add(1)
 	defer r.leaving.Done()
 	v := r.last
-	h, err := startHelper(r, false, r.lastRoom)
+	h, err := startHelper(r, false, r.lastRoom, nil)
 	if err != nil {
 		return // the next command tries again, and says why it fails
 	}

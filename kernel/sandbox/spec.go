@@ -25,6 +25,9 @@ type Spec struct {
 	// Argv is the executable and its arguments. A name without a slash is
 	// looked up in the PATH of Env.
 	Argv []string
+	// Input is what the command reads. It stays the caller's, who may close it once
+	// the command runs. Nil: nothing.
+	Input *os.File
 	// Dir is the working folder, absolute. It is writable.
 	Dir string
 	// Env is the whole environment. Nil means the runner's own, scrubbed.
