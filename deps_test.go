@@ -48,8 +48,15 @@ var mayImport = map[string][]string{
 	"kernel/knowledge": ground("kernel/git", "kernel/retrieval"),
 	"kernel/web":       ground("kernel/security", "kernel/document"),
 	"kernel/skill":     ground("kernel/git", "kernel/sandbox"),
-	"kernel/mcp":       ground("kernel/sandbox"),
 	"kernel/a2a":       ground(),
+
+	// The door, and what parts say of themselves
+	"kernel/guard":  {"kernel/sys", "kernel/store", "kernel/security"},
+	"kernel/health": {"kernel/sys"},
+	"kernel/home":   nil,
+
+	// Parts
+	"kernel/mcp": {"kernel/sys", "kernel/store", "kernel/security", "kernel/sandbox", "kernel/guard", "kernel/health", "kernel/home"},
 
 	// 4: running an agent
 	"kernel/ouroboros": {"kernel/sys", "kernel/llm"},
@@ -62,12 +69,14 @@ var mayImport = map[string][]string{
 	"kernel": {
 		"kernel/sys", "kernel/event", "kernel/store", "kernel/git", "kernel/llm", "kernel/sandbox", "kernel/document", "kernel/retrieval", "kernel/web",
 		"kernel/security", "kernel/undo", "kernel/limit", "kernel/schedule", "kernel/awake", "kernel/space", "kernel/persona", "kernel/memory", "kernel/knowledge",
+		"kernel/guard", "kernel/health", "kernel/home",
 		"kernel/skill", "kernel/mcp", "kernel/a2a", "kernel/ouroboros", "kernel/agent", "kernel/orchestrator",
 	},
 
 	// 7: what stands on the facade
 	"kernel/tools":           {"kernel", "kernel/sys", "kernel/agent", "kernel/retrieval"},
 	"kernel/kerneltest/disk": {},
+	"kernel/mcp/mcptest":     {},
 	"kernel/kerneltest":      {"kernel", "kernel/sys", "kernel/agent", "kernel/tools", "kernel/demo"},
 
 	// 8: the faces

@@ -16,7 +16,7 @@ import (
 	"oxios/kernel/sys"
 )
 
-// speakers are the functions whose argument at that place is a sentence for people, found by it in kernel/sys/korean*.go.
+// speakers are the functions whose argument at that place is a sentence for people, found by it in kernel/sys/korean*.go, or in the ko.go of its package.
 var speakers = map[string]int{"sys.Errorf": 1, "sys.Say": 0, "sys.Korean": 0, "WithHint": 0, "fault": 3, "fail": 2}
 
 // TestRepositoryHasTheKoreanOfEverySentence reads the sources: each sentence that the kernel or a face says has its Korean, with
@@ -25,7 +25,7 @@ func TestRepositoryHasTheKoreanOfEverySentence(t *testing.T) {
 	said := map[string]string{} // sentence → where
 	table := map[string]string{}
 	for path, file := range goSources(t) {
-		if strings.HasPrefix(path, filepath.Join("kernel", "sys", "korean")) {
+		if strings.HasPrefix(path, filepath.Join("kernel", "sys", "korean")) || filepath.Base(path) == "ko.go" {
 			ast.Inspect(file, func(n ast.Node) bool {
 				if pair, ok := n.(*ast.CompositeLit); ok && pair.Type == nil && len(pair.Elts) == 2 {
 					en, _ := text(pair.Elts[0])
@@ -49,7 +49,7 @@ func TestRepositoryHasTheKoreanOfEverySentence(t *testing.T) {
 	for en, where := range said {
 		switch ko, ok := table[en]; {
 		case !ok && sys.Korean(en) == "" && strings.Trim(en, "%sq.: ") != "":
-			t.Errorf("%s: no Korean in kernel/sys/korean*.go for %q", where, en)
+			t.Errorf("%s: no Korean in kernel/sys/korean*.go or ko.go for %q", where, en)
 		case ok && !slices.Equal(verbs(en), verbs(ko)):
 			t.Errorf("%s: the Korean of %q has other verbs: %q", where, en, ko)
 		}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"oxios/kernel/mcp"
 	"oxios/kernel/security"
 	"oxios/kernel/sys"
 )
@@ -102,6 +103,9 @@ type Config struct {
 	// Fallbacks names for a model, as "provider/model", those that answer in its
 	// place, in their order, when it cannot.
 	Fallbacks map[string][]string `toml:"fallbacks" json:"fallbacks,omitempty" doc:"Models that answer in place of one that cannot, in their order; its conversations then go to their providers."`
+
+	// MCPSettings are the servers of tools that the person named.
+	MCPSettings mcp.Settings `toml:"mcp" json:"mcp,omitzero" doc:"Servers of tools, which speak the Model Context Protocol: a table [mcp.servers.NAME] for each."`
 }
 
 // ProviderConfig is one [[providers]] table of config.toml.
@@ -261,6 +265,9 @@ func (c *Config) validate() error {
 		ids[p.ID] = true
 	}
 	if err := c.validateRoles(); err != nil {
+		return err
+	}
+	if err := c.MCPSettings.Check(expandHome); err != nil {
 		return err
 	}
 	for of, list := range c.Fallbacks {

@@ -267,9 +267,9 @@ func (f *configFile) change(edit func(raw []byte) ([]byte, error), want func(*Co
 		return err
 	}
 	got, perr := parseConfig(changed)
-	if perr != nil || !reflect.DeepEqual(got.DeniedPaths, next.DeniedPaths) || !reflect.DeepEqual(got.GrantedAddresses, next.GrantedAddresses) || !sameRoles(got.Roles, next.Roles) || !sameRoles(got.Agents, next.Agents) || !reflect.DeepEqual(got.User, next.User) {
+	if perr != nil || !reflect.DeepEqual(got.DeniedPaths, next.DeniedPaths) || !reflect.DeepEqual(got.GrantedAddresses, next.GrantedAddresses) || !sameRoles(got.Roles, next.Roles) || !sameRoles(got.Agents, next.Agents) || !reflect.DeepEqual(got.User, next.User) || !sameMCP(got.MCPSettings, next.MCPSettings) {
 		return sys.Errorf(sys.CodeConflict, "config.toml is written in a way that Oxios does not change by itself. Nothing was changed.").
-			WithHint("Change it in an editor: denied_paths, granted_addresses, and a table [roles.NAME] for each role; it is read again by itself.")
+			WithHint("Change it in an editor: denied_paths, granted_addresses, and a table [roles.NAME] for each role and [mcp.servers.NAME] for each server; it is read again by itself.")
 	}
 	if err := security.WriteFileAtomic(f.path, changed, 0o600); err != nil {
 		return sys.Errorf(sys.CodeUnavailable, "config.toml cannot be written: %w. Nothing was changed.", err)

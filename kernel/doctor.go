@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"time"
 
+	"oxios/kernel/health"
 	"oxios/kernel/security"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
@@ -17,18 +18,13 @@ import (
 
 // The states of a [Check].
 const (
-	CheckOK   = "ok"
-	CheckWarn = "warn"
-	CheckFail = "fail"
+	CheckOK   = health.OK
+	CheckWarn = health.Warn
+	CheckFail = health.Fail
 )
 
 // Check is one thing that the doctor looked at.
-type Check struct {
-	Name   string    `json:"name"`
-	State  string    `json:"state"` // ok, warn or fail
-	Detail sys.Words `json:"detail"`
-	Hint   sys.Words `json:"hint,omitzero"` // what to do about it
-}
+type Check = health.Check
 
 // DoctorReport says how this Oxios stands on this machine.
 type DoctorReport struct {
@@ -48,6 +44,7 @@ func (a *InfraAPI) Doctor(ctx context.Context) (DoctorReport, error) {
 		} {
 			r.Checks = append(r.Checks, check(ctx))
 		}
+		ofParts(a.k, func(p examined) { r.Checks = append(r.Checks, p.Checks(ctx)...) })
 		for _, p := range []string{"bash", "git"} {
 			r.Checks = append(r.Checks, a.k.checkProgram(p))
 		}

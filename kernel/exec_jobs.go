@@ -392,6 +392,8 @@ type Workplace struct {
 	Isolation sys.Isolation // of commands
 	ToolsOff  []string      // the tools that the person has switched off, or that its role does not have
 	Limited   bool          // a limit holds on what it may use
+
+	ServerTools int // how many tools of MCP servers there are for it
 }
 
 // Workplace returns where and how the principal of h works.
@@ -405,7 +407,15 @@ func (h *Handle) Workplace(ctx context.Context) (Workplace, error) {
 	if err != nil {
 		return Workplace{}, err
 	}
-	return Workplace{Limited: limited, Folder: c.scope.folder, Mode: string(c.scope.mode), Isolation: c.k.isolation(), ToolsOff: append(off, c.toolsBarred()...)}, nil
+	servers := 0
+	if h.May("mcp.tools") {
+		all, err := h.MCP.Tools(ctx)
+		if err != nil {
+			return Workplace{}, err
+		}
+		servers = len(all)
+	}
+	return Workplace{ServerTools: servers, Limited: limited, Folder: c.scope.folder, Mode: string(c.scope.mode), Isolation: c.k.isolation(), ToolsOff: append(off, c.toolsBarred()...)}, nil
 }
 
 // May reports whether the principal of h holds the right to make a system call,

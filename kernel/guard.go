@@ -21,6 +21,7 @@ type action struct {
 	tier     security.Tier
 	readOnly bool
 	paths    []string  // absolute, links followed: what the rules of the caller are asked about
+	folders  []string  // the same, of a part: what it may write, with all below
 	network  bool      // it reaches the network
 	stops    bool      // it only holds agents up, or ends what they do: no rule keeps the person from it
 	refusal  sys.Words // why tier 3 refuses it

@@ -3,6 +3,7 @@ package kernel
 import (
 	"path/filepath"
 
+	door "oxios/kernel/guard"
 	"oxios/kernel/security"
 	"oxios/kernel/sys"
 )
@@ -19,6 +20,7 @@ type Handle struct {
 	Browser   *BrowserAPI   // pages and search of the web
 	Knowledge *KnowledgeAPI // the person's notes
 	A2A       *A2AAPI       // cards of agents, and what they say to each other
+	MCP       *MCPAPI       // servers of tools
 	Infra     *InfraAPI     // events, configuration, models, health
 }
 
@@ -107,5 +109,5 @@ func (h *Handle) In(folder string) *Handle {
 func (h *Handle) Principal() sys.Principal { return h.Exec.who }
 
 func handleOf(c *caller) *Handle {
-	return &Handle{State: &StateAPI{c}, Agents: &AgentsAPI{c}, Security: &SecurityAPI{c}, Exec: &ExecAPI{c}, Memory: &MemoryAPI{c}, Space: &SpaceAPI{c}, Browser: &BrowserAPI{c}, Knowledge: &KnowledgeAPI{c}, A2A: &A2AAPI{c}, Infra: &InfraAPI{c}}
+	return &Handle{State: &StateAPI{c}, Agents: &AgentsAPI{c}, Security: &SecurityAPI{c}, Exec: &ExecAPI{c}, Memory: &MemoryAPI{c}, Space: &SpaceAPI{c}, Browser: &BrowserAPI{c}, Knowledge: &KnowledgeAPI{c}, A2A: &A2AAPI{c}, MCP: c.k.mcp.As(door.NewCaller(c.who, door.Scope{RunID: c.scope.runID, SessionID: c.scope.sessionID, Folder: c.scope.folder, Mode: c.scope.mode, Agent: c.scope.agent, Space: c.scope.space}, c)), Infra: &InfraAPI{c}}
 }

@@ -18,6 +18,7 @@ import (
 	"oxios/kernel/event"
 	"oxios/kernel/git"
 	"oxios/kernel/limit"
+	"oxios/kernel/mcp"
 	"oxios/kernel/memory"
 	"oxios/kernel/sandbox"
 	"oxios/kernel/security"
@@ -134,6 +135,8 @@ type Kernel struct {
 	topics      topics     // of the spaces
 	vaultWrites sync.Mutex // held while the vault is changed
 	workspace   *git.Repo  // seeds and evaluations
+	mcp         *mcp.Service
+	parts       []any // in the order in which they were built
 	guardian    guardian
 
 	left       []store.Run     // open runs of an earlier process, until Run takes them up
@@ -187,6 +190,7 @@ func (k *Kernel) Run(ctx context.Context) error {
 	g.Go(func() error { return k.keepEmbedded(ctx) })
 	g.Go(func() error { return k.tendMemory(ctx) })
 	g.Go(func() error { return k.keepVault(ctx) })
+	ofParts(k, func(p runner) { g.Go(func() error { return p.Run(ctx) }) })
 	if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -206,6 +210,9 @@ func (k *Kernel) Close() error {
 	k.tryEnds(context.WithoutCancel(k.background))
 	if err := k.store.Write(context.Background(), k.store.PutDown); err != nil {
 		k.log.Warn("Could not note that this ends in order", "error", err)
+	}
+	if err := k.closeParts(); err != nil {
+		k.log.Warn("A part did not close in order", "error", err)
 	}
 	k.sandbox.Close()
 	k.undos.ending.Wait()

@@ -12,10 +12,12 @@ import (
 
 	"oxios/kernel"
 	"oxios/kernel/kerneltest"
+	"oxios/kernel/mcp/mcptest"
 	"oxios/kernel/sys"
 )
 
 func TestMain(m *testing.M) {
+	mcptest.Main()
 	if os.Getenv("OXIOS_CRASH_HOME") != "" {
 		crashing()
 	}

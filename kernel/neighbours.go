@@ -43,6 +43,9 @@ func newNeighbours() *neighbours {
 // writing reports whether a call of an agent changes what lies in its folder, or
 // may.
 func (a action) writing() bool {
+	if len(a.folders) > 0 {
+		return true
+	}
 	switch a.call {
 	case "exec.write", "exec.edit":
 		return a.effect == security.EffectWrite

@@ -63,12 +63,17 @@ func workspaceAround(at, home string) string {
 // hiddenFrom are the places of the home that commands in a folder cannot reach:
 // all of it, but for the own folder of a space that the commands work in.
 func (k *Kernel) hiddenFrom(folder string) []string {
-	home := k.opts.Home
-	around := workspaceAround(folder, home)
+	around := workspaceAround(folder, k.opts.Home)
 	if around == "" {
-		return []string{home}
+		return []string{k.opts.Home}
 	}
-	parts := strings.Split(around, string(filepath.Separator))
+	return k.hiddenBeside(around)
+}
+
+// hiddenBeside hides all of the home but a folder three levels below it.
+func (k *Kernel) hiddenBeside(folder string) []string {
+	home := k.opts.Home
+	parts := strings.Split(folder, string(filepath.Separator))
 	// What is made while the command runs is hidden too, as far as its name is known.
 	hidden := []string{filepath.Join(home, databaseName), filepath.Join(home, databaseName+"-wal"), filepath.Join(home, databaseName+"-shm"), filepath.Join(home, "keys"), filepath.Join(home, "run")}
 	at := home

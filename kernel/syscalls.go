@@ -210,6 +210,16 @@ var syscalls = table(
 	Syscall{Name: "a2a.reply", Domain: security.DomainA2A, Rights: security.W, Audit: security.ActionOther, Again: true},
 	Syscall{Name: "a2a.delegate", Domain: security.DomainA2A, Rights: security.X, Audit: security.ActionAgentSpawn, Again: true, Sink: security.SinkTask},
 
+	Syscall{Name: "mcp.servers", Domain: security.DomainMCP, Rights: security.R},
+	Syscall{Name: "mcp.tools", Domain: security.DomainMCP, Rights: security.R},
+	Syscall{Name: "mcp.call", Domain: security.DomainMCP, Rights: security.X, Audit: security.ActionToolCall, Undo: true, Sink: security.SinkCommand},
+	Syscall{Name: "mcp.set", Domain: security.DomainMCP, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
+	Syscall{Name: "mcp.enable", Domain: security.DomainMCP, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
+	Syscall{Name: "mcp.remove", Domain: security.DomainMCP, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
+	Syscall{Name: "mcp.connect", Domain: security.DomainMCP, Rights: security.X, Person: true, Audit: security.ActionOther, Sink: security.SinkControl},
+	Syscall{Name: "mcp.accept", Domain: security.DomainMCP, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
+	Syscall{Name: "mcp.log", Domain: security.DomainMCP, Rights: security.R, Person: true},
+
 	Syscall{Name: "infra.events", Domain: security.DomainInfra, Rights: security.R},
 	Syscall{Name: "infra.recentEvents", Domain: security.DomainInfra, Rights: security.R},
 	Syscall{Name: "infra.status", Domain: security.DomainInfra, Rights: security.R},

@@ -50,7 +50,12 @@ func (u *undos) watch(ctx context.Context, c *command) (*watched, error) {
 	if c.caller.scope.runID == "" || c.verdict.ReadOnly {
 		return nil, nil
 	}
-	w := &watched{u: u, id: sys.NewID(), by: c.caller, folder: realPath(c.caller.scope.folder), unsure: c.background, began: u.k.clock.Now().Truncate(time.Millisecond), step: stepID(ctx)}
+	return u.watchFolder(ctx, c.caller, c.caller.scope.folder, c.background)
+}
+
+// watchFolder does the same for anything of a run that may change a folder.
+func (u *undos) watchFolder(ctx context.Context, by *caller, folder string, unsure bool) (*watched, error) {
+	w := &watched{u: u, id: sys.NewID(), by: by, folder: realPath(folder), unsure: unsure, began: u.k.clock.Now().Truncate(time.Millisecond), step: stepID(ctx)}
 	if err := w.untold(ctx); err != nil {
 		return nil, notRecorded(err)
 	}

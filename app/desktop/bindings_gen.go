@@ -36,6 +36,7 @@ func Bindings(ctx func() context.Context, handle func() (*remote.Handle, error))
 		&Browser{b},
 		&Knowledge{b},
 		&A2A{b},
+		&MCP{b},
 		&Infra{b},
 	}
 }
@@ -975,6 +976,54 @@ func (a *A2A) Delegate(args string) (string, error) {
 // Ask takes [q].
 func (a *A2A) Ask(args string) (string, error) {
 	return a.b.call("a2a.ask", args)
+}
+
+// MCP binds remote.MCPAPI.
+type MCP struct{ b bound }
+
+// Servers takes [].
+func (a *MCP) Servers(args string) (string, error) {
+	return a.b.call("mcp.servers", args)
+}
+
+// Tools takes [].
+func (a *MCP) Tools(args string) (string, error) {
+	return a.b.call("mcp.tools", args)
+}
+
+// Set takes [name, def].
+func (a *MCP) Set(args string) (string, error) {
+	return a.b.call("mcp.set", args)
+}
+
+// Enable takes [name, on].
+func (a *MCP) Enable(args string) (string, error) {
+	return a.b.call("mcp.enable", args)
+}
+
+// Remove takes [name].
+func (a *MCP) Remove(args string) (string, error) {
+	return a.b.call("mcp.remove", args)
+}
+
+// Connect takes [name].
+func (a *MCP) Connect(args string) (string, error) {
+	return a.b.call("mcp.connect", args)
+}
+
+// Accept takes [name, hash].
+func (a *MCP) Accept(args string) (string, error) {
+	return a.b.call("mcp.accept", args)
+}
+
+// Log takes [name].
+func (a *MCP) Log(args string) (string, error) {
+	return a.b.call("mcp.log", args)
+}
+
+// Call takes [in].
+func (a *MCP) Call(args string) (string, error) {
+	return a.b.call("mcp.call", args)
 }
 
 // Infra binds remote.InfraAPI.

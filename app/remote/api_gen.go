@@ -21,6 +21,7 @@ type Handle struct {
 	Browser   BrowserAPI
 	Knowledge KnowledgeAPI
 	A2A       A2AAPI
+	MCP       MCPAPI
 	Infra     InfraAPI
 }
 
@@ -638,6 +639,31 @@ type A2AAPI interface {
 	Ask(ctx context.Context, q kernel.AgentAsk) (kernel.AgentMessage, error)
 }
 
+// API holds the calls about MCP servers.
+type MCPAPI interface {
+	// Servers lists all servers that config.toml names, by name.
+	Servers(ctx context.Context) ([]kernel.MCPView, error)
+	// Tools lists the tools that agents are offered now, of all servers that are on.
+	Tools(ctx context.Context) ([]kernel.MCPTool, error)
+	// Set writes a server into config.toml, a new one or in place of the one of this name. It starts nothing.
+	Set(ctx context.Context, name string, def kernel.MCPServer) (kernel.MCPView, error)
+	// Enable switches a server on or off. One that runs is ended.
+	Enable(ctx context.Context, name string, on bool) (kernel.MCPView, error)
+	// Remove takes a server out of config.toml, and deletes what is known of it and what it kept in its own folder.
+	Remove(ctx context.Context, name string) error
+	// Connect starts a server and asks what it offers. What it says first is accepted with that; later something else waits for
+	// [API.Accept].
+	Connect(ctx context.Context, name string) (kernel.MCPView, error)
+	// Accept takes what a server says now for what it offers. hash is that of what was shown: if it changed once more meanwhile,
+	// nothing is accepted.
+	Accept(ctx context.Context, name string, hash string) (kernel.MCPView, error)
+	// Log returns the end of what a server wrote to its stderr, with secrets masked: at most 200 kB.
+	Log(ctx context.Context, name string) (string, error)
+	// Call calls a tool of a server, which is started if it does not run. What comes back was said by a stranger: an agent's run
+	// carries that from then on.
+	Call(ctx context.Context, in kernel.MCPCall) (kernel.MCPResult, error)
+}
+
 // InfraAPI holds the calls about events, configuration, models and health.
 type InfraAPI interface {
 	// Autostart tells whether Oxios starts with the person's session. The truth is
@@ -791,6 +817,7 @@ func Local(h *kernel.Handle) *Handle {
 		Browser:   h.Browser,
 		Knowledge: h.Knowledge,
 		A2A:       h.A2A,
+		MCP:       h.MCP,
 		Infra:     h.Infra,
 	}
 }
@@ -807,6 +834,7 @@ func (c *Client) Handle() *Handle {
 		Browser:   clientBrowser{c},
 		Knowledge: clientKnowledge{c},
 		A2A:       clientA2A{c},
+		MCP:       clientMCP{c},
 		Infra:     clientInfra{c},
 	}
 }
@@ -1555,6 +1583,44 @@ func (remote clientA2A) Delegate(ctx context.Context, d kernel.Delegation) (kern
 
 func (remote clientA2A) Ask(ctx context.Context, q kernel.AgentAsk) (kernel.AgentMessage, error) {
 	return call[kernel.AgentMessage](ctx, remote.c, "a2a.ask", q)
+}
+
+type clientMCP struct{ c *Client }
+
+func (remote clientMCP) Servers(ctx context.Context) ([]kernel.MCPView, error) {
+	return call[[]kernel.MCPView](ctx, remote.c, "mcp.servers")
+}
+
+func (remote clientMCP) Tools(ctx context.Context) ([]kernel.MCPTool, error) {
+	return call[[]kernel.MCPTool](ctx, remote.c, "mcp.tools")
+}
+
+func (remote clientMCP) Set(ctx context.Context, name string, def kernel.MCPServer) (kernel.MCPView, error) {
+	return call[kernel.MCPView](ctx, remote.c, "mcp.set", name, def)
+}
+
+func (remote clientMCP) Enable(ctx context.Context, name string, on bool) (kernel.MCPView, error) {
+	return call[kernel.MCPView](ctx, remote.c, "mcp.enable", name, on)
+}
+
+func (remote clientMCP) Remove(ctx context.Context, name string) error {
+	return do(ctx, remote.c, "mcp.remove", name)
+}
+
+func (remote clientMCP) Connect(ctx context.Context, name string) (kernel.MCPView, error) {
+	return call[kernel.MCPView](ctx, remote.c, "mcp.connect", name)
+}
+
+func (remote clientMCP) Accept(ctx context.Context, name string, hash string) (kernel.MCPView, error) {
+	return call[kernel.MCPView](ctx, remote.c, "mcp.accept", name, hash)
+}
+
+func (remote clientMCP) Log(ctx context.Context, name string) (string, error) {
+	return call[string](ctx, remote.c, "mcp.log", name)
+}
+
+func (remote clientMCP) Call(ctx context.Context, in kernel.MCPCall) (kernel.MCPResult, error) {
+	return call[kernel.MCPResult](ctx, remote.c, "mcp.call", in)
 }
 
 type clientInfra struct{ c *Client }
@@ -3038,6 +3104,70 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.A2A.Ask(ctx, a0)
+	},
+	"mcp.servers": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.MCP.Servers(ctx)
+	},
+	"mcp.tools": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.MCP.Tools(ctx)
+	},
+	"mcp.set": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 kernel.MCPServer
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.MCP.Set(ctx, a0, a1)
+	},
+	"mcp.enable": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 bool
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.MCP.Enable(ctx, a0, a1)
+	},
+	"mcp.remove": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return nil, h.MCP.Remove(ctx, a0)
+	},
+	"mcp.connect": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.MCP.Connect(ctx, a0)
+	},
+	"mcp.accept": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.MCP.Accept(ctx, a0, a1)
+	},
+	"mcp.log": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.MCP.Log(ctx, a0)
+	},
+	"mcp.call": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.MCPCall
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.MCP.Call(ctx, a0)
 	},
 	"infra.autostart": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {

@@ -137,11 +137,17 @@ func (k *kernel) readHandle() error {
 		if !ok || !field.Exported() {
 			continue
 		}
-		named, ok := pointer.Elem().(*types.Named)
-		if !ok || named.Obj().Pkg() != k.pkg {
+		named, ok := types.Unalias(pointer.Elem()).(*types.Named)
+		if !ok || !k.ours(named.Obj().Pkg()) {
 			continue
 		}
-		a, err := k.readAPI(field.Name(), named)
+		name := named.Obj().Name()
+		if named.Obj().Pkg() != k.pkg {
+			if name = k.aliases[named.Obj()]; name == "" {
+				return fmt.Errorf("%s.Handle.%s is a type of another package without a name here: add `type %sAPI = %s`", k.pkg.Path(), field.Name(), field.Name(), named)
+			}
+		}
+		a, err := k.readAPI(field.Name(), name, named)
 		if err != nil {
 			return err
 		}
@@ -155,13 +161,14 @@ func (k *kernel) readHandle() error {
 	return nil
 }
 
-func (k *kernel) readAPI(field string, named *types.Named) (api, error) {
-	a := api{field: field, typ: named.Obj().Name(), wire: lowerCamel(field), doc: k.docs.of(named.Obj().Pkg(), named.Obj().Name())}
+// readAPI reads the methods of a type, which the kernel calls name. It may be one of another package.
+func (k *kernel) readAPI(field, name string, named *types.Named) (api, error) {
+	a := api{field: field, typ: name, wire: lowerCamel(field), doc: k.docs.of(named.Obj().Pkg(), named.Obj().Name())}
 	for fn := range named.Methods() {
 		if !fn.Exported() {
 			continue
 		}
-		m, err := k.readMethod(a, fn)
+		m, err := k.readMethod(a, named, fn)
 		if err != nil {
 			return api{}, fmt.Errorf("%s.%s %w", a.typ, fn.Name(), err)
 		}
@@ -169,14 +176,14 @@ func (k *kernel) readAPI(field string, named *types.Named) (api, error) {
 	}
 	// Export data sorts methods by name; the source's order reads better.
 	slices.SortStableFunc(a.methods, func(x, y method) int {
-		return k.docs.order(named.Obj().Pkg(), a.typ+"."+x.name) - k.docs.order(named.Obj().Pkg(), a.typ+"."+y.name)
+		return k.docs.order(named.Obj().Pkg(), named.Obj().Name()+"."+x.name) - k.docs.order(named.Obj().Pkg(), named.Obj().Name()+"."+y.name)
 	})
 	return a, nil
 }
 
-func (k *kernel) readMethod(a api, fn *types.Func) (method, error) {
+func (k *kernel) readMethod(a api, of *types.Named, fn *types.Func) (method, error) {
 	sig := fn.Signature()
-	m := method{name: fn.Name(), wire: a.wire + "." + lowerCamel(fn.Name()), doc: k.docs.of(k.pkg, a.typ+"."+fn.Name())}
+	m := method{name: fn.Name(), wire: a.wire + "." + lowerCamel(fn.Name()), doc: k.docs.of(of.Obj().Pkg(), of.Obj().Name()+"."+fn.Name())}
 	if sig.Variadic() {
 		return m, errors.New("is variadic: take a slice, so that it can be called over a socket")
 	}

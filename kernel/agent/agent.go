@@ -40,6 +40,7 @@ type Tool interface {
 type Result struct {
 	Text  string    // what the model reads
 	Title sys.Words // what a person reads in one line; none keeps the tool's Title
+	Offer []Tool    // what the run may use from its next step on
 }
 
 // Toolset is what one run may use: its tools, and what the prompt says of them.

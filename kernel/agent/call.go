@@ -137,6 +137,9 @@ func (x *run) settle(ctx context.Context, calls []call, results []outcome) (endi
 			text += fmt.Sprintf("\n\n(Oxios: this same call has now given this same result %d times. Try another way, or answer with what you know.)", n)
 		}
 		x.add(llm.Message{Role: "tool", ToolCallID: c.ID, Content: text})
+		for _, t := range o.result.Offer {
+			x.offer(t)
+		}
 		x.calls = append(x.calls, store.ToolCall{ID: c.ID, Name: c.Name, Args: jsonOrNil(c.Args), Outcome: o.kind, Summary: o.result.Title.EN})
 	}
 	if ctx.Err() != nil {

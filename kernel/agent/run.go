@@ -140,8 +140,7 @@ func (r *Runner) Execute(ctx context.Context, spec Spec) (store.Run, error) {
 	x := &run{Runner: r, spec: spec, id: spec.Run.ID, journal: journal, tools: map[string]Tool{}, cost: spec.Run.Cost, turns: spec.Run.Turns}
 	x.live = &live{bus: r.Bus, runID: x.id, sessionID: spec.Run.SessionID, beat: func() { sys.Beat(ctx) }}
 	for _, t := range spec.Toolset.Tools {
-		x.tools[t.Name()] = t
-		x.defs = append(x.defs, llm.Tool{Name: t.Name(), Description: t.Description(), Schema: t.Schema()})
+		x.offer(t)
 	}
 	x.talk = append([]llm.Message{{Role: llm.RoleSystem, Content: spec.System}}, spec.History...)
 	x.room.earlier = spec.Earlier
@@ -159,6 +158,15 @@ func (r *Runner) Execute(ctx context.Context, spec Spec) (store.Run, error) {
 		}
 	}
 	return x.spec.Run, nil
+}
+
+// offer lets the run use a tool from its next model call on. The first of a name stays.
+func (x *run) offer(t Tool) {
+	if _, there := x.tools[t.Name()]; there {
+		return
+	}
+	x.tools[t.Name()] = t
+	x.defs = append(x.defs, llm.Tool{Name: t.Name(), Description: t.Description(), Schema: t.Schema()})
 }
 
 // add puts a message behind what was said and done.

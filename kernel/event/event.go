@@ -47,6 +47,7 @@ const (
 	ConfigChanged    = "config"          // kernel.ConfigView
 	Restored         = "restored"        // kernel.RestoreReport: a backup came in, so lists must be read anew
 	ProviderChange   = "provider"        // kernel.Provider
+	ServerChanged    = "mcp"             // string: the name of an MCP server that started, ended, or offers something else
 	JobChanged       = "job"             // kernel.Job
 	SeedChanged      = "seed"            // kernel.SeedInfo: a version was frozen, evaluated or given up
 	PhaseStarted     = "phase.started"   // Phase: a run asks, freezes its seed, executes, is evaluated or evolves

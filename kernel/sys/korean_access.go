@@ -61,7 +61,7 @@ func koreanAccess() [][2]string {
 		{"%s is not among the denied paths. Nothing was changed.", "%s은(는) 금지된 경로가 아닙니다. 아무것도 바꾸지 않았습니다."},
 		{"`oxios permissions show` lists them.", "`oxios permissions show`로 볼 수 있습니다."},
 		{"config.toml is written in a way that Oxios does not change by itself. Nothing was changed.", "config.toml이 Oxios가 직접 바꾸지 않는 방식으로 쓰여 있습니다. 아무것도 바꾸지 않았습니다."},
-		{"Change it in an editor: denied_paths, granted_addresses, and a table [roles.NAME] for each role; it is read again by itself.", "편집기에서 denied_paths, granted_addresses, 역할마다의 [roles.이름] 표를 바꾸세요. 저절로 다시 읽습니다."},
+		{"Change it in an editor: denied_paths, granted_addresses, and a table [roles.NAME] for each role and [mcp.servers.NAME] for each server; it is read again by itself.", "편집기에서 denied_paths, granted_addresses, 역할마다의 [roles.이름] 표와 서버마다의 [mcp.servers.이름] 표를 바꾸세요. 저절로 다시 읽습니다."},
 
 		// Addresses of the own network.
 		{"%q is neither an address nor a range of addresses", "%q은(는) 주소도 주소 범위도 아닙니다"},

@@ -3,6 +3,8 @@ package sys
 // koreanTools are what the tools are for, as the settings show it.
 func koreanTools() [][2]string {
 	return [][2]string{
+		{"Finds tools of connected servers.", "연결된 서버의 도구를 찾습니다."},
+		{"Find tools for %s", "도구 찾기: %s"},
 		{"Talks to the other agents that work on the same thing, and hands tasks to them.", "같은 일을 하는 다른 에이전트와 이야기하고 일을 맡깁니다."},
 		{"Starts other agents for parts of the work, and waits for them.", "일의 일부를 맡을 다른 에이전트를 시작하고 기다립니다."},
 		{"Shows what happened lately in this run and in the agents that it forked.", "이 실행과 여기서 만든 에이전트에게 최근 일어난 일을 보여 줍니다."},

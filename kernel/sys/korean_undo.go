@@ -3,6 +3,7 @@ package sys
 // koreanUndo are the sentences about undoing what runs did to files.
 func koreanUndo() [][2]string {
 	return [][2]string{
+		{"yes, in the folders that it may write; not files above %d MB, nor .git, node_modules and folders that .gitignore leaves out", "쓸 수 있는 폴더에서 되돌릴 수 있음. %d MB가 넘는 파일, .git, node_modules, .gitignore가 제외한 폴더는 제외"},
 		{"How to undo it could not be recorded, so it was not done: %w.", "되돌릴 방법을 기록할 수 없어 하지 않았습니다: %w."},
 		{"Free some space, or look at the disk.", "공간을 비우거나 디스크를 확인하세요."},
 		{"That run did not change %s, as far as Oxios knows. Nothing was changed.", "Oxios가 아는 한 그 실행은 %s을(를) 바꾸지 않았습니다. 아무것도 바꾸지 않았습니다."},

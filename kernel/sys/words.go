@@ -55,8 +55,20 @@ var koreanOf = sync.OnceValue(func() map[string]string {
 			all[words[0]] = words[1]
 		}
 	}
+	for _, part := range spoken {
+		for _, words := range part() {
+			all[words[0]] = words[1]
+		}
+	}
 	return all
 })
+
+// spoken are the sentences of packages that keep their own.
+var spoken []func() [][2]string
+
+// Speaks adds the sentences of a package: pairs of an English format and the Korean one. It is called from init; the function
+// itself is called when the first sentence is needed, so that a start builds nothing.
+func Speaks(korean func() [][2]string) { spoken = append(spoken, korean) }
 
 // Say makes the words of a format in both languages; the Korean stands in
 // korean.go under the format.

@@ -27,11 +27,11 @@ type maker struct {
 }
 
 // makers are all tools, in the order in which they are offered.
-var makers = []maker{readMaker, writeMaker, editMaker, grepMaker, findMaker, lsMaker, execMaker, webSearchMaker, webFetchMaker, beginTaskMaker, knowledgeMaker, memoryReadMaker, memorySearchMaker, memoryWriteMaker, spaceMaker, agentMaker, a2aMaker, budgetMaker, resourceMaker, securityMaker, auditMaker, eventsMaker}
+var makers = []maker{readMaker, writeMaker, editMaker, grepMaker, findMaker, lsMaker, execMaker, webSearchMaker, webFetchMaker, beginTaskMaker, knowledgeMaker, memoryReadMaker, memorySearchMaker, memoryWriteMaker, spaceMaker, agentMaker, a2aMaker, budgetMaker, resourceMaker, securityMaker, auditMaker, eventsMaker, findToolsMaker}
 
-// New returns what a run may use, made from the run's own Handle. The goal is
-// not looked at while there are so few tools that all of them are offered.
-func New(ctx context.Context, h *kernel.Handle, _ string) (agent.Toolset, error) {
+// New returns what a run may use, made from the run's own Handle. All tools of
+// Oxios are offered, and of those of servers the ones that fit the goal.
+func New(ctx context.Context, h *kernel.Handle, goal string) (agent.Toolset, error) {
 	at, err := h.Workplace(ctx)
 	if err != nil {
 		return agent.Toolset{}, err
@@ -44,6 +44,13 @@ func New(ctx context.Context, h *kernel.Handle, _ string) (agent.Toolset, error)
 		}
 		offered = append(offered, m)
 		set.Tools = append(set.Tools, m.make(h, at))
+	}
+	if at.ServerTools > 0 && slices.ContainsFunc(offered, func(m maker) bool { return m.name == findToolsMaker.name }) {
+		more, err := serverTools(ctx, h, goal)
+		if err != nil {
+			return agent.Toolset{}, err
+		}
+		set.Tools = append(set.Tools, more...)
 	}
 	set.Index, set.Manifest = index(offered), manifest(offered, at)
 	return set, nil

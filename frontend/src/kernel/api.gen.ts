@@ -706,7 +706,7 @@ export interface ChangeTotal {
   folders: number;
 }
 
-/** Check is one thing that the doctor looked at. */
+/** Check is one thing that was looked at. */
 export interface Check {
   name: string;
   /** ok, warn or fail */
@@ -1668,7 +1668,7 @@ export interface LabelInfo {
 }
 
 /** LabelOrigin says what kind of thing a [Label] is of. */
-export type LabelOrigin = 'file' | 'folder' | 'network' | 'attachment' | 'outside' | 'secret' | 'web' | 'vault' | 'memory' | 'work' | 'written';
+export type LabelOrigin = 'file' | 'folder' | 'network' | 'attachment' | 'outside' | 'secret' | 'web' | 'vault' | 'memory' | 'work' | 'server' | 'written';
 
 /**
  * LabelQuery selects labels. Without a run they are those of the files that agents
@@ -1747,6 +1747,99 @@ export interface LsResult {
   /** also of those that are left out */
   total: number;
   truncated: boolean;
+}
+
+/** Call is a call of a tool of a server. */
+export interface MCPCall {
+  server?: string;
+  /** its name on the server */
+  tool?: string;
+  /** an object; left out for none */
+  args?: unknown;
+}
+
+/** Changed is what a server says now and did not say before. */
+export interface MCPChange {
+  at: string;
+  tools: MCPTool[];
+  left?: MCPLeft[];
+  hash: string;
+}
+
+/** Effect is what the person grants a server's tools to do. What a server says of its own tools never changes it. */
+export type MCPEffect = '' | 'none' | 'read' | 'write' | 'network';
+
+/** Known is what is known of a server: what it said when it was connected last, and what of it the person accepted. */
+export interface MCPKnown {
+  /** what it calls itself */
+  title?: string;
+  version?: string;
+  /** the version of the protocol that was agreed on */
+  protocol: string;
+  /** UTC */
+  at: string;
+  tools: MCPTool[];
+  left?: MCPLeft[];
+  hash: string;
+  /** Changed is what it says now, where that is not what was accepted: nothing of it is offered. */
+  changed?: MCPChange;
+  /** For says which command it was that said all this: of another one nothing is known. */
+  for: string;
+}
+
+/** LeftOut is a tool that is not offered, and why. */
+export interface MCPLeft {
+  name: string;
+  why: Words;
+}
+
+/** Result is what a tool of a server gave. */
+export interface MCPResult {
+  /** all of its blocks, for a reader of text */
+  text: string;
+  /** the tool says that it failed */
+  failed?: boolean;
+  /** bytes in the middle that were left out */
+  cut?: number;
+}
+
+/** Server is one [mcp.servers.NAME] table of config.toml: a program that lends its tools to agents. It holds no key. */
+export interface MCPServer {
+  command: string;
+  args?: string[];
+  /** besides the environment without secrets that every command gets */
+  env?: Record<string, string>;
+  /** folders that it sees besides its own; ~ is the person's home */
+  read?: string[];
+  /** folders that it may change too */
+  write?: string[];
+  /** it may reach public machines */
+  network?: boolean;
+  /** what the person says that its tools do; "" asks before each call */
+  effect?: MCPEffect;
+  disabled?: boolean;
+}
+
+/** Tool is one tool of a server, as it may be shown and offered. */
+export interface MCPTool {
+  /** of the tool on its server */
+  name: string;
+  /** as agents call it: server__tool */
+  call: string;
+  /** as the server calls it for people */
+  title?: string;
+  description?: string;
+  /** JSON Schema of its arguments, an object */
+  schema: unknown;
+}
+
+/** ServerView is a server as a face shows it. */
+export interface MCPView {
+  name: string;
+  server: MCPServer;
+  state: string;
+  /** the zero value while nothing is known */
+  known: MCPKnown;
 }
 
 /** MailQuery selects messages between agents, the newest first. */
@@ -5136,6 +5229,37 @@ export interface A2AAPI {
   ask(q: AgentAsk): Promise<AgentMessage>;
 }
 
+/** API holds the calls about MCP servers. */
+export interface MCPAPI {
+  /** Servers lists all servers that config.toml names, by name. */
+  servers(): Promise<MCPView[]>;
+  /** Tools lists the tools that agents are offered now, of all servers that are on. */
+  tools(): Promise<MCPTool[]>;
+  /** Set writes a server into config.toml, a new one or in place of the one of this name. It starts nothing. */
+  set(name: string, def: MCPServer): Promise<MCPView>;
+  /** Enable switches a server on or off. One that runs is ended. */
+  enable(name: string, on: boolean): Promise<MCPView>;
+  /** Remove takes a server out of config.toml, and deletes what is known of it and what it kept in its own folder. */
+  remove(name: string): Promise<void>;
+  /**
+   * Connect starts a server and asks what it offers. What it says first is accepted with that; later something else waits for
+   * [API.Accept].
+   */
+  connect(name: string): Promise<MCPView>;
+  /**
+   * Accept takes what a server says now for what it offers. hash is that of what was shown: if it changed once more meanwhile,
+   * nothing is accepted.
+   */
+  accept(name: string, hash: string): Promise<MCPView>;
+  /** Log returns the end of what a server wrote to its stderr, with secrets masked: at most 200 kB. */
+  log(name: string): Promise<string>;
+  /**
+   * Call calls a tool of a server, which is started if it does not run. What comes back was said by a stranger: an agent's run
+   * carries that from then on.
+   */
+  call(in_: MCPCall): Promise<MCPResult>;
+}
+
 /** InfraAPI holds the calls about events, configuration, models and health. */
 export interface InfraAPI {
   /**
@@ -5344,6 +5468,7 @@ export interface Kernel {
   browser: BrowserAPI;
   knowledge: KnowledgeAPI;
   a2a: A2AAPI;
+  mcp: MCPAPI;
   infra: InfraAPI;
 }
 
@@ -5549,6 +5674,17 @@ export function makeKernel(t: Transport): Kernel {
       reply: (r) => t.call('a2a.reply', [r]) as Promise<AgentMessage>,
       delegate: (d) => t.call('a2a.delegate', [d]) as Promise<Delegated>,
       ask: (q) => t.call('a2a.ask', [q]) as Promise<AgentMessage>,
+    },
+    mcp: {
+      servers: () => t.call('mcp.servers', []) as Promise<MCPView[]>,
+      tools: () => t.call('mcp.tools', []) as Promise<MCPTool[]>,
+      set: (name, def) => t.call('mcp.set', [name, def]) as Promise<MCPView>,
+      enable: (name, on) => t.call('mcp.enable', [name, on]) as Promise<MCPView>,
+      remove: (name) => t.call('mcp.remove', [name]) as Promise<void>,
+      connect: (name) => t.call('mcp.connect', [name]) as Promise<MCPView>,
+      accept: (name, hash) => t.call('mcp.accept', [name, hash]) as Promise<MCPView>,
+      log: (name) => t.call('mcp.log', [name]) as Promise<string>,
+      call: (in_) => t.call('mcp.call', [in_]) as Promise<MCPResult>,
     },
     infra: {
       autostart: () => t.call('infra.autostart', []) as Promise<Autostart>,

@@ -10,11 +10,13 @@ import (
 type (
 	Thing      = owner.Thing
 	ThingQuery = owner.Query
+	OwnersAPI  = owner.API
 )
 
 // Handle is the kernel as one principal sees it.
 type Handle struct {
 	Things *ThingsAPI
+	Owners *owner.API
 	Infra  *InfraAPI
 
 	Name string

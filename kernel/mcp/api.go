@@ -1,0 +1,390 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"oxios/kernel/guard"
+	"oxios/kernel/security"
+	"oxios/kernel/store"
+	"oxios/kernel/sys"
+)
+
+// API holds the calls about MCP servers.
+type API struct {
+	c *guard.Caller
+	s *Service
+}
+
+// The states of a server.
+const (
+	StateOff        = "off"        // the person switched it off
+	StateConfigured = "configured" // it was never connected: what it offers is not known
+	StateKnown      = "known"      // what it offers is known; it does not run
+	StateChanged    = "changed"    // it says something else than was accepted, and offers nothing until that is
+	StateRunning    = "running"
+	StateBroken     = "broken" // it ended by itself too often
+)
+
+// ServerView is a server as a face shows it.
+type ServerView struct {
+	Name   string `json:"name"`
+	Server Server `json:"server"`
+	State  string `json:"state"`
+	Known  Known  `json:"known"` // the zero value while nothing is known
+}
+
+// Call is a call of a tool of a server.
+type Call struct {
+	Server string          `json:"server"`
+	Tool   string          `json:"tool"`           // its name on the server
+	Args   json.RawMessage `json:"args,omitempty"` // an object; left out for none
+}
+
+// Servers lists all servers that config.toml names, by name.
+func (a *API) Servers(ctx context.Context) ([]ServerView, error) {
+	return guard.Do(ctx, a.c, guard.Action{Call: "mcp.servers", Resource: "mcp"}, func(context.Context) ([]ServerView, error) {
+		set := a.s.c.Settings.MCP()
+		list := []ServerView{}
+		for _, name := range slices.Sorted(maps.Keys(set.Servers)) {
+			list = append(list, a.s.view(name, set.Servers[name]))
+		}
+		return list, nil
+	})
+}
+
+// Tools lists the tools that agents are offered now, of all servers that are on.
+func (a *API) Tools(ctx context.Context) ([]Tool, error) {
+	return guard.Do(ctx, a.c, guard.Action{Call: "mcp.tools", Resource: "mcp"}, func(context.Context) ([]Tool, error) {
+		set := a.s.c.Settings.MCP()
+		list := []Tool{}
+		for _, name := range slices.Sorted(maps.Keys(set.Servers)) {
+			if v := a.s.view(name, set.Servers[name]); v.offers() {
+				list = append(list, v.Known.Tools...)
+			}
+		}
+		return list, nil
+	})
+}
+
+func (v ServerView) offers() bool {
+	return v.State == StateKnown || v.State == StateRunning || v.State == StateBroken
+}
+
+func (s *Service) view(name string, def Server) ServerView {
+	v := ServerView{Name: name, Server: def, State: StateConfigured}
+	k, ok, err := s.known(name, def)
+	if ok && err == nil {
+		v.Known, v.State = k, StateKnown
+	}
+	s.mu.Lock()
+	_, runs := s.live[name]
+	s.mu.Unlock()
+	switch {
+	case def.Disabled:
+		v.State = StateOff
+	case v.State == StateKnown && k.Changed != nil:
+		v.State = StateChanged
+	case v.State == StateKnown && runs:
+		v.State = StateRunning
+	case s.broken(name):
+		v.State = StateBroken
+	}
+	return v
+}
+
+// server returns what config.toml says of one.
+func (s *Service) server(name string) (Server, error) {
+	set := s.c.Settings.MCP()
+	def, ok := set.Servers[name]
+	if !ok {
+		return Server{}, sys.Errorf(sys.CodeNotFound, "There is no server %q. Nothing was done.", sys.Shorten(name, 100)).WithHint("`oxios mcp list` shows them.")
+	}
+	return def, nil
+}
+
+// Set writes a server into config.toml, a new one or in place of the one of this name. It starts nothing.
+func (a *API) Set(ctx context.Context, name string, def Server) (ServerView, error) {
+	meta := map[string]any{"command": def.Command, "args": def.Args, "read": def.Read, "write": def.Write, "network": def.Network, "effect": string(def.Effect)}
+	return guard.Do(ctx, a.c, guard.Action{Call: "mcp.set", Resource: "mcp:" + name, Meta: meta}, func(context.Context) (ServerView, error) {
+		if err := CheckServer(name, def, a.s.c.Expand); err != nil {
+			return ServerView{}, sys.Errorf(sys.CodeInvalid, "This cannot be a server: %s. Nothing was changed.", sys.TextOf(err))
+		}
+		if err := a.s.c.Settings.SetMCPServer(name, &def); err != nil {
+			return ServerView{}, err
+		}
+		a.s.c.Told(name)
+		return a.s.view(name, def), nil
+	})
+}
+
+// Enable switches a server on or off. One that runs is ended.
+func (a *API) Enable(ctx context.Context, name string, on bool) (ServerView, error) {
+	return guard.Do(ctx, a.c, guard.Action{Call: "mcp.enable", Resource: "mcp:" + name, Meta: map[string]any{"on": on}}, func(context.Context) (ServerView, error) {
+		def, err := a.s.server(name)
+		if err != nil {
+			return ServerView{}, err
+		}
+		def.Disabled = !on
+		if err := a.s.c.Settings.SetMCPServer(name, &def); err != nil {
+			return ServerView{}, err
+		}
+		a.s.stop(name)
+		a.s.c.Told(name)
+		return a.s.view(name, def), nil
+	})
+}
+
+// stop ends a server if it runs.
+func (s *Service) stop(name string) {
+	s.mu.Lock()
+	l := s.live[name]
+	s.mu.Unlock()
+	if l != nil {
+		l.end()
+	}
+}
+
+// Remove takes a server out of config.toml, and deletes what is known of it and what it kept in its own folder.
+func (a *API) Remove(ctx context.Context, name string) error {
+	_, err := guard.Do(ctx, a.c, guard.Action{Call: "mcp.remove", Resource: "mcp:" + name}, func(context.Context) (struct{}, error) {
+		if _, err := a.s.server(name); err != nil {
+			return struct{}{}, err
+		}
+		if err := a.s.c.Settings.SetMCPServer(name, nil); err != nil {
+			return struct{}{}, err
+		}
+		a.s.stop(name)
+		a.s.forgive(name)
+		defer a.s.c.Told(name)
+		if err := os.RemoveAll(a.s.at(name)); err != nil {
+			return struct{}{}, sys.Errorf(sys.CodeUnavailable, "The server %s is removed, but its folder could not be deleted: %w.", name, err).WithHint("Delete %s yourself.", a.s.at(name))
+		}
+		return struct{}{}, nil
+	})
+	return err
+}
+
+// Connect starts a server and asks what it offers. What it says first is accepted with that; later something else waits for
+// [API.Accept].
+func (a *API) Connect(ctx context.Context, name string) (ServerView, error) {
+	return guard.Do(ctx, a.c, guard.Action{Call: "mcp.connect", Resource: "mcp:" + name}, func(ctx context.Context) (ServerView, error) {
+		def, err := a.s.server(name)
+		if err != nil {
+			return ServerView{}, err
+		}
+		if def.Disabled {
+			return ServerView{}, sys.Errorf(sys.CodeConflict, "The server %s is off. Nothing was done.", name).WithHint("Switch it on first: `oxios mcp enable %s`.", name)
+		}
+		a.s.forgive(name)
+		l, done, err := a.s.reach(ctx, name, def)
+		if err != nil {
+			return ServerView{}, err
+		}
+		defer done()
+		if err := a.s.learn(ctx, l); err != nil {
+			return ServerView{}, err
+		}
+		a.s.c.Told(name)
+		return a.s.view(name, def), nil
+	})
+}
+
+// learn asks a server that runs what it offers, and keeps that.
+func (s *Service) learn(ctx context.Context, l *live) error {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	l.learned.Store(true) // what changes from here on is told anew
+	said := l.session.InitializeResult()
+	var listed []*sdk.Tool
+	if said.Capabilities != nil && said.Capabilities.Tools != nil {
+		for t, err := range l.session.Tools(ctx, nil) {
+			if err != nil {
+				l.learned.Store(false)
+				return sys.Errorf(sys.CodeUnavailable, "The server %s did not say what it offers: %w.", l.name, err).WithHint("`oxios mcp log %s` shows what it said.", l.name)
+			}
+			if listed = append(listed, t); len(listed) > maxTools+1 {
+				break
+			}
+		}
+	}
+	tools, left := toolsOf(l.name, listed)
+	now := Known{
+		Protocol: said.ProtocolVersion, At: s.c.Clock.Now().UTC(), Tools: tools, Left: left,
+		Hash: hashOf(tools, left, said.Instructions), For: identity(l.def),
+	}
+	if said.ServerInfo != nil {
+		now.Title, now.Version = plain(said.ServerInfo.Title, 80), plain(said.ServerInfo.Version, 40)
+		if now.Title == "" {
+			now.Title = plain(said.ServerInfo.Name, 80)
+		}
+	}
+	old, ok, err := s.known(l.name, l.def)
+	if ok && err == nil && old.Hash != now.Hash {
+		changed := &Changed{At: now.At, Tools: now.Tools, Left: now.Left, Hash: now.Hash}
+		now.Tools, now.Left, now.Hash, now.Changed = old.Tools, old.Left, old.Hash, changed
+	}
+	return s.keep(l.name, now)
+}
+
+// Accept takes what a server says now for what it offers. hash is that of what was shown: if it changed once more meanwhile,
+// nothing is accepted.
+func (a *API) Accept(ctx context.Context, name, hash string) (ServerView, error) {
+	return guard.Do(ctx, a.c, guard.Action{Call: "mcp.accept", Resource: "mcp:" + name, Meta: map[string]any{"hash": hash}}, func(context.Context) (ServerView, error) {
+		def, err := a.s.server(name)
+		if err != nil {
+			return ServerView{}, err
+		}
+		k, ok, err := a.s.known(name, def)
+		switch {
+		case err != nil:
+			return ServerView{}, err
+		case !ok || k.Changed == nil:
+			return ServerView{}, sys.Errorf(sys.CodeConflict, "The server %s offers nothing that waits to be accepted. Nothing was changed.", name)
+		case k.Changed.Hash != hash:
+			return ServerView{}, sys.Errorf(sys.CodeConflict, "What the server %s offers changed once more. Nothing was accepted.", name).WithHint("Review it again.")
+		}
+		k.Tools, k.Left, k.Hash, k.Changed = k.Changed.Tools, k.Changed.Left, k.Changed.Hash, nil
+		if err := a.s.keep(name, k); err != nil {
+			return ServerView{}, err
+		}
+		a.s.c.Told(name)
+		return a.s.view(name, def), nil
+	})
+}
+
+// Log returns the end of what a server wrote to its stderr, with secrets masked: at most 200 kB.
+func (a *API) Log(ctx context.Context, name string) (string, error) {
+	return guard.Do(ctx, a.c, guard.Action{Call: "mcp.log", Resource: "mcp:" + name}, func(context.Context) (string, error) {
+		if _, err := a.s.server(name); err != nil {
+			return "", err
+		}
+		text, err := readLog(a.s.at(name, logFile), 200<<10)
+		if err != nil {
+			return "", sys.Errorf(sys.CodeUnavailable, "The log of the server %s cannot be read: %w.", name, err)
+		}
+		return a.s.c.Mask(security.PlainText(security.WithoutControl(strings.ToValidUTF8(text, "�")))), nil
+	})
+}
+
+// Call calls a tool of a server, which is started if it does not run. What comes back was said by a stranger: an agent's run
+// carries that from then on.
+func (a *API) Call(ctx context.Context, in Call) (Result, error) {
+	def, err := a.s.server(in.Server)
+	var tool Tool
+	if err == nil {
+		tool, err = a.s.offered(in.Server, def, in.Tool)
+	}
+	args := map[string]any{}
+	if err == nil && len(in.Args) > 0 {
+		d := json.NewDecoder(bytes.NewReader(in.Args))
+		d.UseNumber()
+		if derr := d.Decode(&args); derr != nil || args == nil {
+			err = sys.Errorf(sys.CodeInvalid, "The arguments of %s are not a JSON object. Nothing was called.", tool.Call)
+		}
+	}
+	act := guard.Action{Call: "mcp.call", Resource: "mcp:" + in.Server + "/" + sys.Shorten(in.Tool, 100), Meta: map[string]any{"server": in.Server, "tool": sys.Shorten(in.Tool, 100)}}
+	if err == nil {
+		act = a.action(act, in, def, tool)
+	}
+	return guard.Do(ctx, a.c, act, func(ctx context.Context) (Result, error) {
+		if err != nil {
+			return Result{}, err
+		}
+		return a.s.call(ctx, in.Server, def, tool, args)
+	})
+}
+
+// action fills in what the guard and the person need to know of a call that can be made.
+func (a *API) action(act guard.Action, in Call, def Server, tool Tool) guard.Action {
+	act.Effect, act.Tier, act.ReadOnly = def.policy()
+	act.Network = def.Network || def.Effect == EffectNetwork
+	act.Egress = act.Network || def.Effect == EffectUnknown
+	act.Outside = def.Effect == EffectUnknown
+	act.Subject = in
+	for _, folder := range each(def.Write, a.s.path) {
+		act.Writes = append(act.Writes, guard.Write{Folder: folder})
+	}
+	act.Brought = func(context.Context) (store.Labels, error) { return a.s.c.Brings(in.Server, in.Tool), nil }
+	act.Card = func(r *security.Request) {
+		shown := tool.Title
+		if shown == "" {
+			shown = tool.Name
+		}
+		title := sys.Say("Calls “%s” on the server %s", shown, in.Server)
+		r.Title, r.TitleKO = title.EN, title.In(true)
+		r.Network = act.Network
+		r.Command = tool.Call
+		var pretty bytes.Buffer
+		if len(in.Args) > 0 && json.Indent(&pretty, in.Args, "", "  ") == nil {
+			r.Command += " " + pretty.String()
+		}
+		why := sys.Say("Only the server's program knows what this does. You have not set what its tools may do without approval.")
+		if def.Effect != EffectUnknown {
+			why = sys.Say("Only the server's program knows what this does. You allow its tools this without approval: %s.", string(def.Effect))
+		}
+		r.Why, r.WhyKO = why.EN, why.In(true)
+	}
+	return act
+}
+
+// offered returns a tool that agents are offered now.
+func (s *Service) offered(name string, def Server, tool string) (Tool, error) {
+	v := s.view(name, def)
+	switch {
+	case v.State == StateOff:
+		return Tool{}, sys.Errorf(sys.CodeUnavailable, "The server %s is off. Nothing was called.", name).WithHint("The person can switch it on: `oxios mcp enable %s`.", name)
+	case v.State == StateChanged:
+		return Tool{}, sys.Errorf(sys.CodeUnavailable, "The server %s changed what it offers, and the person has not accepted that. Nothing was called.", name).WithHint("The person can look at it: `oxios mcp show %s`.", name)
+	case v.Known.Hash == "":
+		return Tool{}, sys.Errorf(sys.CodeUnavailable, "What the server %s offers is not known yet. Nothing was called.", name).WithHint("The person can connect it: `oxios mcp connect %s`.", name)
+	}
+	i := slices.IndexFunc(v.Known.Tools, func(t Tool) bool { return t.Name == tool })
+	if i < 0 {
+		return Tool{}, sys.Errorf(sys.CodeNotFound, "The server %s has no tool %q. Nothing was called.", name, sys.Shorten(tool, 100)).WithHint("`oxios mcp tools %s` shows them.", name)
+	}
+	return v.Known.Tools[i], nil
+}
+
+func (s *Service) call(ctx context.Context, name string, def Server, tool Tool, args map[string]any) (Result, error) {
+	l, done, err := s.reach(ctx, name, def)
+	if err != nil {
+		return Result{}, err
+	}
+	defer done()
+	// A server may have changed since it was known: what runs must be what was accepted.
+	if !l.learned.Load() {
+		if err := s.learn(ctx, l); err != nil {
+			return Result{}, err
+		}
+	}
+	if tool, err = s.offered(name, def, tool.Name); err != nil {
+		return Result{}, err
+	}
+	call, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	began := time.Now()
+	r, err := l.session.CallTool(call, &sdk.CallToolParams{Name: tool.Name, Arguments: args})
+	switch {
+	case err == nil:
+		out := resultOf(r)
+		out.Text = s.c.Mask(out.Text)
+		return out, nil
+	case ctx.Err() != nil:
+		return Result{}, context.Cause(ctx)
+	case call.Err() != nil:
+		return Result{}, sys.Errorf(sys.CodeTimeout, "%s did not answer within %s. Check what it did before you try again.", tool.Call, time.Since(began).Round(time.Second))
+	case errors.Is(err, sdk.ErrConnectionClosed):
+		return Result{}, sys.Errorf(sys.CodeUnavailable, "The server %s ended while %s was called. Check what it did before you try again.", name, tool.Name).WithHint("`oxios mcp log %s` shows what it said.", name)
+	}
+	return Result{}, sys.Errorf(sys.CodeUnavailable, "%s was refused by its server: %w.", tool.Call, errors.New(plain(err.Error(), 500)))
+}

@@ -1,0 +1,294 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"oxios/kernel/sandbox"
+	"oxios/kernel/sys"
+)
+
+// live is a server that runs.
+type live struct {
+	s       *Service
+	name    string
+	def     Server
+	job     *sandbox.Job
+	session *sdk.ClientSession
+	said    *journal
+
+	ready chan struct{} // closed when it has been started, or has not
+	err   error         // why it has not; valid after ready
+
+	mu    sync.Mutex
+	calls int       // under way
+	used  time.Time // when the last one ended
+	over  bool      // it was ended from here
+
+	learned atomic.Bool // what it offers now was looked at
+}
+
+// The times of a server.
+const (
+	startTime    = 60 * time.Second // from its start to its first answer
+	callTime     = 5 * time.Minute  // of a call, as long as nothing is heard of it
+	maxLine      = 16 << 20         // bytes of one message
+	firstWait    = time.Second      // before one that ended by itself is started again; it doubles
+	longestWait  = time.Minute
+	breakerCount = 5 // so many ends by itself ...
+	breakerTime  = 10 * time.Minute
+)
+
+// reach returns a server that runs, and has started it if need be. The caller tells with done that it needs it no longer.
+func (s *Service) reach(ctx context.Context, name string, def Server) (l *live, done func(), err error) {
+	for {
+		s.mu.Lock()
+		l, ok := s.live[name]
+		switch {
+		case s.closed:
+			s.mu.Unlock()
+			return nil, nil, sys.Errorf(sys.CodeUnavailable, "Oxios is closing; no server is started any more.")
+		case ok && identity(l.def) != identity(def):
+			s.mu.Unlock()
+			l.end() // config.toml names another program now
+			continue
+		case !ok:
+			l = &live{s: s, name: name, def: def, ready: make(chan struct{}), used: s.c.Clock.Now()}
+			s.live[name] = l
+			// It is not the caller's alone: who stops waiting for it does not end it for others.
+			go l.start(context.WithoutCancel(ctx))
+		}
+		l.take()
+		s.mu.Unlock()
+		select {
+		case <-l.ready:
+		case <-ctx.Done():
+			l.leave()
+			return nil, nil, context.Cause(ctx)
+		}
+		if l.err != nil {
+			l.leave()
+			return nil, nil, l.err
+		}
+		return l, l.leave, nil
+	}
+}
+
+// start starts the server and greets it.
+func (l *live) start(ctx context.Context) {
+	defer close(l.ready)
+	if l.err = l.s.mayStart(ctx, l.name); l.err == nil {
+		l.err = l.launch(ctx)
+	}
+	if l.err != nil {
+		l.gone()
+		return
+	}
+	l.s.c.Told(l.name)
+	go func() {
+		<-l.job.Done()
+		l.gone()
+	}()
+}
+
+// launch runs the program and agrees with it on a version of the protocol.
+func (l *live) launch(ctx context.Context) error {
+	files := l.s.at(l.name, ownFolder)
+	if err := os.MkdirAll(files, 0o700); err != nil {
+		return sys.Errorf(sys.CodeUnavailable, "The folder of the server %s cannot be made: %w.", l.name, err)
+	}
+	var err error
+	if l.said, err = openJournal(l.s.at(l.name, logFile)); err != nil {
+		return sys.Errorf(sys.CodeUnavailable, "The log of the server %s cannot be written: %w.", l.name, err)
+	}
+	in, write, err := os.Pipe()
+	if err != nil {
+		return sys.Errorf(sys.CodeUnavailable, "No pipe could be made for the server %s: %w.", l.name, err)
+	}
+	hear, heard := io.Pipe()
+	spec := l.s.c.Spec(files, l.def.Network)
+	spec.Argv = append([]string{l.s.path(l.def.Command)}, each(l.def.Args, l.s.path)...)
+	for name, value := range l.def.Env {
+		spec.Env = slices.DeleteFunc(spec.Env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
+		spec.Env = append(spec.Env, name+"="+value)
+	}
+	spec.Readable = append(spec.Readable, each(l.def.Read, l.s.path)...)
+	spec.Writable = append(spec.Writable, each(l.def.Write, l.s.path)...)
+	spec.Input, spec.MaxOutput = in, 1
+	spec.OnOutput = func(stream string, p []byte) {
+		if stream == "stdout" {
+			_, _ = heard.Write(p) // fails when nobody listens any more
+			return
+		}
+		l.said.write(p)
+	}
+	l.said.line("Started " + l.def.Command + ".")
+	l.job, err = l.s.c.Sandbox.Start(ctx, spec)
+	in.Close()
+	if err != nil {
+		write.Close()
+		l.said.line(sys.AsError(err).Message)
+		l.said.close()
+		return sys.Errorf(sys.CodeUnavailable, "The server %s could not be started: %w", l.name, err).WithHint("Check its command in config.toml, then try again.")
+	}
+	go func() {
+		<-l.job.Done()
+		heard.Close()
+		write.Close()
+		l.said.line("Ended.")
+		l.said.close()
+	}()
+	client := sdk.NewClient(&sdk.Implementation{Name: "oxios", Title: "Oxios", Version: l.s.c.Version}, &sdk.ClientOptions{
+		Capabilities: &sdk.ClientCapabilities{}, Logger: slog.New(slog.DiscardHandler),
+		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { l.learned.Store(false) },
+	})
+	greet, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	stop := context.AfterFunc(greet, func() { // a server that stays silent in its answer holds nobody up
+		if greet.Err() != nil {
+			hear.Close()
+		}
+	})
+	l.session, err = client.Connect(greet, &sdk.IOTransport{Reader: hear, Writer: write, MaxLineLength: maxLine}, nil)
+	stop()
+	if err != nil {
+		late := greet.Err() != nil
+		hear.Close()
+		l.job.Kill()
+		<-l.job.Done()
+		why := sys.Say("It did not answer as an MCP server does.")
+		switch {
+		case late:
+			why = sys.Say("It did not answer within %s.", startTime)
+		case l.job.Result().ExitCode != 0 && !l.job.Result().Killed:
+			why = sys.Say("It ended with %d before it answered.", l.job.Result().ExitCode)
+		}
+		l.s.ends(l.name)
+		return sys.Errorf(sys.CodeUnavailable, "The server %s could not be connected. %s", l.name, why).
+			WithHint("`oxios mcp log %s` shows what it said.", l.name).WithCause(err)
+	}
+	return nil
+}
+
+// gone forgets a server that does not run.
+func (l *live) gone() {
+	s := l.s
+	s.mu.Lock()
+	if s.live[l.name] == l {
+		delete(s.live, l.name)
+	}
+	s.mu.Unlock()
+	l.mu.Lock()
+	over := l.over
+	l.mu.Unlock()
+	if l.session != nil && !over {
+		s.ends(l.name)
+	}
+	s.c.Told(l.name)
+}
+
+// ends notes that a server ended by itself.
+func (s *Service) ends(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended[name] = append(s.recent(name), s.c.Clock.Now())
+}
+
+// recent are its ends that count still. The lock is held.
+func (s *Service) recent(name string) []time.Time {
+	from := s.c.Clock.Now().Add(-breakerTime)
+	return slices.DeleteFunc(s.ended[name], func(t time.Time) bool { return t.Before(from) })
+}
+
+// broken reports whether a server ended by itself so often that it is not started again for a while.
+func (s *Service) broken(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended[name] = s.recent(name)
+	return len(s.ended[name]) >= breakerCount
+}
+
+// mayStart waits until a server that ended by itself may be started again.
+func (s *Service) mayStart(ctx context.Context, name string) error {
+	if s.broken(name) {
+		return sys.Errorf(sys.CodeUnavailable, "The server %s ended by itself %d times within %s, so it is not started again for now.", name, breakerCount, breakerTime).
+			WithHint("`oxios mcp log %s` shows why. `oxios mcp connect %s` tries again at once.", name, name)
+	}
+	s.mu.Lock()
+	n := len(s.ended[name])
+	var since time.Duration
+	if n > 0 {
+		since = s.c.Clock.Now().Sub(s.ended[name][n-1])
+	}
+	s.mu.Unlock()
+	if n == 0 {
+		return nil
+	}
+	wait := min(firstWait<<(n-1), longestWait)
+	wait += rand.N(wait / 4) // not all at once, where many wait
+	if wait -= since; wait <= 0 {
+		return nil
+	}
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// forgive forgets that a server ended by itself: a person wants it now.
+func (s *Service) forgive(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.ended, name)
+}
+
+func (l *live) take() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls++
+}
+
+func (l *live) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls--
+	l.used = l.s.c.Clock.Now()
+}
+
+func (l *live) idle(now time.Time, after time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.calls == 0 && now.Sub(l.used) >= after
+}
+
+// end ends the server with all that it started, and waits until it is gone.
+func (l *live) end() {
+	l.mu.Lock()
+	l.over = true
+	l.mu.Unlock()
+	<-l.ready
+	if l.err != nil {
+		return
+	}
+	l.job.Kill()
+	<-l.job.Done()
+	if err := l.session.Close(); err != nil && !errors.Is(err, io.ErrClosedPipe) {
+		l.s.c.Log.Debug("A server's connection did not close in order", "server", l.name, "error", err)
+	}
+	l.gone()
+}

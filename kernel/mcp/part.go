@@ -1,0 +1,173 @@
+package mcp
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"oxios/kernel/guard"
+	"oxios/kernel/health"
+	"oxios/kernel/home"
+	"oxios/kernel/sandbox"
+	"oxios/kernel/store"
+	"oxios/kernel/sys"
+)
+
+// Config is all that the service uses.
+type Config struct {
+	Dir     string // what it keeps lies here: a folder of each server
+	Version string // of Oxios, as servers are told
+	Clock   sys.Clock
+	Log     *slog.Logger
+
+	Settings interface {
+		MCP() Settings                                  // those in force
+		SetMCPServer(name string, server *Server) error // writes one into config.toml; nil takes it out
+	}
+	Sandbox interface {
+		Start(ctx context.Context, spec sandbox.Spec) (*sandbox.Job, error)
+	}
+	Spec   func(files string, network bool) sandbox.Spec // of a program that works in the folder files: environment, limits, what is out of its sight
+	Expand func(path string) string                      // makes ~ absolute
+	Mask   func(text string) string                      // takes secrets out of a text
+	Brings func(server, tool string) store.Labels        // where what a server said came from
+	Told   func(server string)                           // something about a server changed: faces look again
+}
+
+// Service is the part of the kernel that speaks to MCP servers.
+type Service struct {
+	c Config
+
+	mu      sync.Mutex
+	live    map[string]*live       // by name: what runs, or is being started
+	ended   map[string][]time.Time // when one ended by itself, within the time that counts
+	closed  bool
+	running bool
+}
+
+// New returns the service. It starts nothing: a server runs from the first call of one of its tools on.
+func New(c Config) *Service {
+	return &Service{c: c, live: map[string]*live{}, ended: map[string][]time.Time{}}
+}
+
+// As is the service as a caller sees it.
+func (s *Service) As(c *guard.Caller) *API { return &API{c: c, s: s} }
+
+// Run ends servers that nobody has called for a while, and those that config.toml no longer has, until ctx ends; then it ends
+// all of them.
+func (s *Service) Run(ctx context.Context) error {
+	s.mu.Lock()
+	twice := s.running
+	s.running = true
+	s.mu.Unlock()
+	if twice {
+		return sys.Errorf(sys.CodeConflict, "The servers are looked after already.")
+	}
+	tick := time.NewTicker(tendEvery)
+	defer tick.Stop()
+	defer s.endAll()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			s.tend()
+		}
+	}
+}
+
+// tendEvery is how often is looked for servers that nobody needs.
+const tendEvery = 15 * time.Second
+
+func (s *Service) tend() {
+	set := s.c.Settings.MCP()
+	idle := time.Duration(set.IdleMin) * time.Minute
+	if idle == 0 {
+		idle = 10 * time.Minute
+	}
+	now := s.c.Clock.Now()
+	s.mu.Lock()
+	var over []*live
+	for name, l := range s.live {
+		def, ok := set.Servers[name]
+		if !ok || def.Disabled || l.idle(now, idle) {
+			over = append(over, l)
+		}
+	}
+	s.mu.Unlock()
+	for _, l := range over {
+		l.end()
+	}
+}
+
+// path makes a path that begins with ~ absolute, and leaves every other word alone.
+func (s *Service) path(p string) string {
+	if p == "~" || strings.HasPrefix(p, "~/") {
+		return s.c.Expand(p)
+	}
+	return p
+}
+
+// Close ends all servers, and waits until they have. No other is started.
+func (s *Service) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.endAll()
+	return nil
+}
+
+func (s *Service) endAll() {
+	s.mu.Lock()
+	all := slices.Collect(maps.Values(s.live))
+	s.mu.Unlock()
+	var ending sync.WaitGroup
+	for _, l := range all {
+		ending.Go(l.end)
+	}
+	ending.Wait()
+}
+
+// Checks says how the servers stand: one line for all of them. It starts none.
+func (s *Service) Checks(context.Context) []health.Check {
+	set := s.c.Settings.MCP()
+	if len(set.Servers) == 0 {
+		return nil
+	}
+	c := health.Check{Name: "mcp", State: health.OK}
+	var broken, changed []string
+	on := 0
+	for _, name := range slices.Sorted(maps.Keys(set.Servers)) {
+		def := set.Servers[name]
+		if def.Disabled {
+			continue
+		}
+		on++
+		k, ok, err := s.known(name, def)
+		switch {
+		case err != nil || s.broken(name):
+			broken = append(broken, name)
+		case ok && k.Changed != nil:
+			changed = append(changed, name)
+		}
+	}
+	c.Detail = sys.Say("%d servers, %d of them on", len(set.Servers), on)
+	switch {
+	case len(broken) > 0:
+		c.State, c.Detail = health.Warn, sys.Say("does not stay up: %s", strings.Join(broken, ", "))
+		c.Hint = sys.Say("`oxios mcp log %s` shows what it said last.", broken[0])
+	case len(changed) > 0:
+		c.State, c.Detail = health.Warn, sys.Say("changed what it offers: %s", strings.Join(changed, ", "))
+		c.Hint = sys.Say("Look at it with `oxios mcp show %s`, then accept it.", changed[0])
+	}
+	return []health.Check{c}
+}
+
+// Kept is what the service keeps in the home.
+func (s *Service) Kept() []home.Part {
+	return []home.Part{{ID: "extensions", Folder: "mcp"}}
+}

@@ -1,0 +1,112 @@
+package mcp
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"oxios/kernel/security"
+	"oxios/kernel/sys"
+)
+
+// Settings are the part [mcp] of config.toml.
+type Settings struct {
+	IdleMin int               `toml:"idle_min" json:"idle_min,omitempty"` // minutes without a call after which a server ends; 0 is 10
+	Servers map[string]Server `toml:"servers" json:"servers,omitempty"`
+}
+
+// Server is one [mcp.servers.NAME] table of config.toml: a program that lends its tools to agents. It holds no key.
+type Server struct {
+	Command  string            `toml:"command" json:"command"`
+	Args     []string          `toml:"args,omitempty" json:"args,omitempty"`
+	Env      map[string]string `toml:"env,omitempty" json:"env,omitempty"`         // besides the environment without secrets that every command gets
+	Read     []string          `toml:"read,omitempty" json:"read,omitempty"`       // folders that it sees besides its own; ~ is the person's home
+	Write    []string          `toml:"write,omitempty" json:"write,omitempty"`     // folders that it may change too
+	Network  bool              `toml:"network,omitempty" json:"network,omitempty"` // it may reach public machines
+	Effect   Effect            `toml:"effect,omitempty" json:"effect,omitempty"`   // what the person says that its tools do; "" asks before each call
+	Disabled bool              `toml:"disabled,omitempty" json:"disabled,omitempty"`
+}
+
+// Effect is what the person grants a server's tools to do. What a server says of its own tools never changes it.
+type Effect string
+
+// The effects, from the least to the most.
+const (
+	EffectUnknown Effect = ""        // nobody said: every call waits for the person
+	EffectNone    Effect = "none"    // computes, and touches nothing
+	EffectRead    Effect = "read"    // looks at what it was given
+	EffectWrite   Effect = "write"   // changes files in the folders that it may write
+	EffectNetwork Effect = "network" // reaches other machines
+)
+
+var effects = []Effect{EffectUnknown, EffectNone, EffectRead, EffectWrite, EffectNetwork}
+
+// policy is the effect as the guard weighs it.
+func (s Server) policy() (security.Effect, security.Tier, bool) {
+	switch s.Effect {
+	case EffectNone, EffectRead:
+		return security.EffectRead, security.TierFree, true
+	case EffectWrite:
+		return security.EffectExecute, security.TierTell, false
+	case EffectNetwork:
+		return security.EffectNetwork, security.TierAsk, false
+	}
+	return security.EffectUnknown, security.TierAsk, false
+}
+
+func each(list []string, fn func(string) string) []string {
+	out := make([]string, 0, len(list))
+	for _, p := range list {
+		out = append(out, fn(p))
+	}
+	return out
+}
+
+// names are those that a server can have: they begin the names of its tools.
+var names = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$`) })
+
+// most is how many servers there may be.
+const most = 200
+
+// Check says which setting of config.toml cannot be meant. expand makes a path that begins with ~ absolute.
+func (s Settings) Check(expand func(string) string) error {
+	if s.IdleMin < 0 || s.IdleMin > 1440 {
+		return sys.Errorf(sys.CodeInvalid, "idle_min is %d, but must be from 0 to 1440", s.IdleMin)
+	}
+	if len(s.Servers) > most {
+		return sys.Errorf(sys.CodeInvalid, "there are %d servers, but may be at most %d", len(s.Servers), most)
+	}
+	for name, server := range s.Servers {
+		if err := CheckServer(name, server, expand); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckServer says what of one server cannot be meant.
+func CheckServer(name string, s Server, expand func(string) string) error {
+	switch {
+	case !names().MatchString(name):
+		return sys.Errorf(sys.CodeInvalid, "the server's name %q must be of small letters, digits and hyphens, at most 32", name)
+	case strings.TrimSpace(s.Command) == "":
+		return sys.Errorf(sys.CodeInvalid, "the server %s has no command", name)
+	case strings.ContainsAny(s.Command, "\x00\n"):
+		return sys.Errorf(sys.CodeInvalid, "the command of the server %s is not one line", name)
+	case !slices.Contains(effects, s.Effect):
+		return sys.Errorf(sys.CodeInvalid, "the effect of the server %s is %q, but must be none, read, write or network", name, s.Effect)
+	}
+	for _, p := range slices.Concat(s.Read, s.Write) {
+		if !filepath.IsAbs(expand(p)) || strings.ContainsRune(p, 0) {
+			return sys.Errorf(sys.CodeInvalid, "the server %s has the folder %q, but a path begins with ~ or is absolute", name, p)
+		}
+	}
+	for key := range s.Env {
+		if key == "" || strings.ContainsAny(key, "=\x00") {
+			return sys.Errorf(sys.CodeInvalid, "the server %s has the variable %q, which no environment can hold", name, key)
+		}
+	}
+	return nil
+}

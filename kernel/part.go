@@ -1,0 +1,173 @@
+package kernel
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"maps"
+	"path/filepath"
+
+	"oxios/kernel/event"
+	door "oxios/kernel/guard"
+	"oxios/kernel/health"
+	"oxios/kernel/home"
+	"oxios/kernel/mcp"
+	"oxios/kernel/sandbox"
+	"oxios/kernel/security"
+	"oxios/kernel/store"
+	"oxios/kernel/sys"
+)
+
+// What lives in packages of its own, under the names that faces know.
+type (
+	MCPAPI    = mcp.API
+	MCPServer = mcp.Server
+	MCPEffect = mcp.Effect
+	MCPView   = mcp.ServerView
+	MCPKnown  = mcp.Known
+	MCPTool   = mcp.Tool
+	MCPLeft   = mcp.LeftOut
+	MCPChange = mcp.Changed
+	MCPCall   = mcp.Call
+	MCPResult = mcp.Result
+)
+
+// What a part of the kernel can do besides its calls; see kernel/guard for those.
+type (
+	runner   interface{ Run(context.Context) error }
+	closer   interface{ Close() error }
+	examined interface {
+		Checks(context.Context) []health.Check
+	}
+	keeper interface{ Kept() []home.Part }
+)
+
+// mcpFolder is where a home keeps what is known of MCP servers, and what these keep.
+const mcpFolder = "mcp"
+
+// newMCP joins the servers of tools to what they use.
+func (k *Kernel) newMCP() *mcp.Service {
+	return mcp.New(mcp.Config{
+		Dir: filepath.Join(k.opts.Home, mcpFolder), Version: k.opts.Version, Clock: k.clock, Log: k.log,
+		Settings: k.config, Sandbox: k.sandbox, Spec: k.serverSpec, Expand: expandHome, Mask: k.masked,
+		Brings: func(server, tool string) store.Labels {
+			return Labels{store.NewLabel(Label{Origin: store.LabelServer, Untrusted: true, Name: server}, "", sys.Say("what the server %s said", server))}
+		},
+		Told: func(server string) { k.publish(event.ServerChanged, scope{}, server) },
+	})
+}
+
+// serverSpec is what a program of a part gets to run with, in a folder of its own in the home.
+func (k *Kernel) serverSpec(files string, network bool) sandbox.Spec {
+	cfg := k.config.get()
+	c := &command{caller: &caller{k: k, who: sys.Person("")}, env: k.commandEnv()}
+	s := sandbox.Spec{
+		Dir: files, Env: c.env, Writable: []string{files}, Hidden: append(k.hiddenBeside(files), k.witnessPlace()...), Readable: c.programFolders(),
+		Network: network, Level: k.isolation(), Checked: true, Cache: sandbox.Cache{Folder: files},
+		MaxMemory: int64(cfg.MaxMemoryMB) << 20, MaxProcs: 1024, MaxDisk: int64(cfg.MaxDiskMB) << 20,
+	}
+	proxy := k.netProxy(network)
+	if s.Level >= sys.IsolationFull || network && c.guarded() {
+		s.Hole = proxy.Serve
+	}
+	if s.Level < sys.IsolationFull && s.Hole != nil {
+		proxy.Password = rand.Text()
+		s.HolePassword = proxy.Password
+	}
+	return s
+}
+
+// Pass is the gate of [guard.Do] for the calls of a part.
+func (c *caller) Pass(ctx context.Context, a door.Action, fn func(context.Context) (any, error)) (any, error) {
+	act := action{
+		call: a.Call, resource: a.Resource, effect: a.Effect, tier: a.Tier, readOnly: a.ReadOnly, network: a.Network,
+		subject: a.Subject, asksAlways: a.Asks, brought: a.Brought, leaves: a.Egress, beyond: a.Outside, meta: map[string]any{},
+	}
+	maps.Copy(act.meta, a.Meta)
+	for _, w := range a.Writes {
+		folder := realPath(w.Folder)
+		act.paths, act.folders = append(act.paths, folder), append(act.folders, folder)
+		act.beyond = act.beyond || !security.Within(folder, realPath(c.scope.folder))
+	}
+	if a.Subject != nil {
+		act.card = func(r *security.Request) {
+			if a.Card != nil {
+				a.Card(r)
+			}
+			if len(act.folders) > 0 && !a.Network {
+				w := sys.Say("yes, in the folders that it may write; not files above %d MB, nor .git, node_modules and folders that .gitignore leaves out", c.k.config.get().UndoFileMB)
+				r.Undo, r.UndoKO = w.EN, w.In(true)
+			}
+		}
+		if c.who.Kind == sys.KindAgent && c.scope.mode == security.ModeAsk {
+			act.asksAlways = true
+		}
+	}
+	return guard(ctx, c, act, func(ctx context.Context) (any, error) {
+		watched, err := c.beforeWrites(ctx, act)
+		if err != nil {
+			return nil, err
+		}
+		v, err := fn(ctx)
+		if len(watched) > 0 && a.Brought != nil { // what it wrote carries what it brought
+			more, terr := a.Brought(context.WithoutCancel(ctx))
+			err = errors.Join(err, terr, c.take(ctx, more))
+		}
+		for _, w := range watched {
+			if missed := w.done(ctx); missed != "" {
+				act.meta["not_undone"] = missed
+			}
+		}
+		return v, err
+	})
+}
+
+// beforeWrites looks at the folders that a call may write, so that what it does there can be labelled and undone. What the
+// call brings may be written there too.
+func (c *caller) beforeWrites(ctx context.Context, a action) ([]*watched, error) {
+	if c.scope.runID == "" {
+		return nil, nil
+	}
+	var all []*watched
+	for _, folder := range a.folders {
+		w, err := c.k.undos.watchFolder(ctx, c, folder, false)
+		if err == nil && a.brought != nil {
+			var brings Labels
+			if brings, err = a.brought(ctx); err == nil {
+				w.carries(roots(brings))
+			}
+		}
+		if w != nil {
+			all = append(all, w)
+		}
+		if err == nil {
+			err = w.begin(ctx, c.k.isolation())
+		}
+		if err != nil {
+			for _, w := range all {
+				_ = w.done(ctx) // nothing was done in it
+			}
+			return nil, notRecorded(err)
+		}
+	}
+	return all, nil
+}
+
+// ofParts calls fn for each part that is a T.
+func ofParts[T any](k *Kernel, fn func(T)) {
+	for _, p := range k.parts {
+		if t, ok := p.(T); ok {
+			fn(t)
+		}
+	}
+}
+
+// closeParts closes the parts, the last one first.
+func (k *Kernel) closeParts() (err error) {
+	var all []closer
+	ofParts(k, func(p closer) { all = append(all, p) })
+	for i := len(all) - 1; i >= 0; i-- {
+		err = errors.Join(err, all[i].Close())
+	}
+	return err
+}

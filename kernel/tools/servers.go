@@ -1,0 +1,168 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"oxios/kernel"
+	"oxios/kernel/agent"
+	"oxios/kernel/sys"
+)
+
+// How many tools of MCP servers a run is offered at once: those that fit what it is asked for. The others are found with
+// find_tools.
+const (
+	maxOffered = 8
+	maxSchemas = 4500 // bytes of names, descriptions and schemas together, about 1,300 tokens
+)
+
+type findToolsArgs struct {
+	Query string `json:"query" jsonschema:"what the tool should do, in a few words"`
+}
+
+// findToolsMaker is the tool that finds tools. It stands for all tools of servers in the settings and in the rules of roles.
+var findToolsMaker = maker{
+	name: "find_tools", domain: "mcp", calls: []string{"mcp.tools", "mcp.call"},
+	about: "Finds tools of connected servers.",
+	terms: "도구 서버 연결 확장 찾아 extension server connected mcp more tools",
+	when:  func(at kernel.Workplace) bool { return at.ServerTools > 0 },
+	make: func(h *kernel.Handle, _ kernel.Workplace) agent.Tool {
+		return newTool("find_tools", "Finds tools of connected servers by what they should do. Those that are found can be called from the next step on.", nil,
+			func(in findToolsArgs) sys.Words { return sys.Say("Find tools for %s", in.Query) },
+			func(ctx context.Context, in findToolsArgs) (agent.Result, error) {
+				all, err := h.MCP.Tools(ctx)
+				if err != nil {
+					return agent.Result{}, err
+				}
+				found := fitting(all, in.Query)
+				var b strings.Builder
+				res := agent.Result{Title: sys.Say("Found %s for %s", counted(len(found), "tool", "도구"), in.Query)}
+				for _, t := range found {
+					fmt.Fprintf(&b, "%s: %s\n", t.Call, firstSentence(t.Description))
+					res.Offer = append(res.Offer, serverTool{h, t})
+				}
+				if len(found) == 0 {
+					b.WriteString("No tool of a server fits that.")
+				}
+				res.Text = strings.TrimSpace(b.String())
+				return res, nil
+			})
+	},
+}
+
+// serverTools are those tools of servers that a run is offered from the beginning.
+func serverTools(ctx context.Context, h *kernel.Handle, goal string) ([]agent.Tool, error) {
+	all, err := h.MCP.Tools(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []agent.Tool
+	for _, t := range fitting(all, goal) {
+		out = append(out, serverTool{h, t})
+	}
+	return out, nil
+}
+
+// fitting are the tools that fit best, the best first, as many as may be offered at once.
+func fitting(all []kernel.MCPTool, goal string) (out []kernel.MCPTool) {
+	if len(all) == 0 {
+		return nil
+	}
+	size := 0
+	for _, name := range serverIndex.of(all).Find(goal, maxOffered) {
+		i := slices.IndexFunc(all, func(t kernel.MCPTool) bool { return t.Call == name })
+		if size += len(all[i].Call) + len(all[i].Description) + len(all[i].Schema); size > maxSchemas && len(out) > 0 {
+			break
+		}
+		out = append(out, all[i])
+	}
+	return out
+}
+
+// serverIndex finds tools of servers. It is built anew only when what they offer is another.
+var serverIndex indexed
+
+type indexed struct {
+	sync.Mutex
+	key   [32]byte
+	index *Retriever
+}
+
+func (x *indexed) of(all []kernel.MCPTool) *Retriever {
+	sum := sha256.New()
+	for _, t := range all {
+		fmt.Fprintf(sum, "%s\x00%s\x00%s\x00", t.Call, t.Title, t.Description)
+		sum.Write(t.Schema)
+	}
+	key := [32]byte(sum.Sum(nil))
+	x.Lock()
+	defer x.Unlock()
+	if x.index != nil && x.key == key {
+		return x.index
+	}
+	infos := make([]kernel.ToolInfo, len(all))
+	for i, t := range all {
+		infos[i] = kernel.ToolInfo{Name: t.Call, Description: t.Title + " " + t.Description, Terms: strings.Join(parameters(t.Schema), " ")}
+	}
+	x.key, x.index = key, NewRetriever(infos)
+	return x.index
+}
+
+// parameters are the names of a tool's arguments.
+func parameters(schema json.RawMessage) (names []string) {
+	var s struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	if json.Unmarshal(schema, &s) != nil {
+		return nil
+	}
+	for name := range s.Properties {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// serverTool is a tool of a server, as a run calls it.
+type serverTool struct {
+	h    *kernel.Handle
+	tool kernel.MCPTool
+}
+
+func (t serverTool) Name() string { return t.tool.Call }
+
+func (t serverTool) Description() string {
+	return "A tool of the server " + t.tool.Server + ", which describes it like this: " + t.tool.Description
+}
+
+func (t serverTool) Schema() json.RawMessage { return t.tool.Schema }
+
+func (t serverTool) Title(json.RawMessage) sys.Words {
+	return onOneLine(sys.Words{EN: cmp.Or(t.tool.Title, t.tool.Name) + " (" + t.tool.Server + ")"})
+}
+
+func (t serverTool) Call(ctx context.Context, args json.RawMessage) (agent.Result, error) {
+	r, err := t.h.MCP.Call(ctx, kernel.MCPCall{Server: t.tool.Server, Tool: t.tool.Name, Args: args})
+	if err != nil {
+		return agent.Result{}, err
+	}
+	if r.Failed {
+		return agent.Result{Text: "The tool says that it failed.\n" + r.Text}, nil
+	}
+	return agent.Result{Text: r.Text}, nil
+}
+
+// firstSentence is the beginning of a description.
+func firstSentence(text string) string {
+	text, _, _ = strings.Cut(text, "\n")
+	if i := strings.Index(text, ". "); i > 0 {
+		text = text[:i+1]
+	}
+	return sys.Shorten(text, 200)
+}
