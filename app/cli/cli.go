@@ -239,6 +239,7 @@ var topCommands = []struct {
 	{"memory", (*console).memoryCommand},
 	{"spaces", (*console).spacesCommand},
 	{"tools", (*console).toolsCommand},
+	{"mcp", (*console).mcpCommand},
 	{"prompt", (*console).promptCommand},
 	{"web", (*console).webCommand},
 	{"vault", (*console).vaultCommand},

@@ -20,6 +20,7 @@ import (
 	"oxios/app/remote"
 	"oxios/kernel"
 	"oxios/kernel/kerneltest"
+	"oxios/kernel/mcp/mcptest"
 )
 
 // TestMain builds the static binary once, if $OXIOS_BIN names none: some tests
@@ -27,6 +28,7 @@ import (
 // TestMain puts the binary into a folder of its own: what lies beside it (the
 // window's program) is a test's to choose.
 func TestMain(m *testing.M) {
+	mcptest.Main()
 	dir, err := os.MkdirTemp("", "oxios-cli-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

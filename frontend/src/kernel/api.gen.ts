@@ -1822,6 +1822,7 @@ export interface MCPServer {
 
 /** Tool is one tool of a server, as it may be shown and offered. */
 export interface MCPTool {
+  server: string;
   /** of the tool on its server */
   name: string;
   /** as agents call it: server__tool */
