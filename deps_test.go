@@ -77,6 +77,7 @@ var mayImport = map[string][]string{
 	"kernel/tools":           {"kernel", "kernel/sys", "kernel/agent", "kernel/retrieval"},
 	"kernel/kerneltest/disk": {},
 	"kernel/mcp/mcptest":     {},
+	"kernel/parttest":        {},
 	"kernel/kerneltest":      {"kernel", "kernel/sys", "kernel/agent", "kernel/tools", "kernel/demo"},
 
 	// 8: the faces

@@ -36,7 +36,7 @@ const (
 
 // Finding is something that the guardian found, and that still holds.
 type Finding struct {
-	Kind      string    `json:"kind"`  // audit, witness, workspace, database, disk, load, keys_locked or keys_loose
+	Kind      string    `json:"kind"`  // audit, witness, workspace, database, disk, load, keys_locked, keys_loose, or the name of a part
 	Bad       bool      `json:"bad"`   // the person hears of it; otherwise it stands in the audit record alone
 	Since     time.Time `json:"since"` // when it was found
 	Message   string    `json:"message"`
@@ -112,6 +112,14 @@ func (k *Kernel) inspect(ctx context.Context, whole bool) {
 		FindingLock: k.guardLock, FindingLoose: k.guardLoose,
 	}
 	after := map[string]Finding{}
+	ofParts(k, func(p examined) {
+		for _, c := range p.Checks(ctx) {
+			if c.State == CheckOK {
+				continue
+			}
+			checks[c.Name] = func(context.Context, bool) *Finding { return found(true, c.Detail, c.Hint) }
+		}
+	})
 	for kind, check := range checks {
 		// What was damaged may have been mended anywhere.
 		f := check(ctx, whole || before[kind].Kind != "")

@@ -253,6 +253,16 @@ func TestAToolThatChangedIsNotOfferedBeforeItIsAccepted(t *testing.T) {
 	if err != nil || list[0].State != "changed" || list[0].Known.Changed == nil {
 		t.Fatalf("got %+v, %v", list, err)
 	}
+	report, err := k.Person().Infra.Doctor(t.Context())
+	if err != nil || !slices.ContainsFunc(report.Checks, func(c kernel.Check) bool {
+		return c.Name == "mcp" && c.State == kernel.CheckWarn && c.Detail.EN == "Servers that changed their tools: test"
+	}) {
+		t.Errorf("the doctor says %+v, %v", report.Checks, err)
+	}
+	inbox, err := k.Person().Agents.Inbox(t.Context(), false)
+	if err != nil || !slices.ContainsFunc(inbox.Findings, func(f kernel.Finding) bool { return f.Kind == "mcp" }) {
+		t.Errorf("the inbox has %+v, %v", inbox.Findings, err)
+	}
 	if _, err := k.Person().MCP.Accept(t.Context(), "test", "another"); sys.CodeOf(err) != sys.CodeConflict {
 		t.Errorf("got %v, want a conflict for another hash", err)
 	}
@@ -352,11 +362,25 @@ func TestARemovedServerLeavesNothing(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	server(t, k, "test")
+	kept := func() int {
+		s, err := k.Person().Infra.Storage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(s.Parts, func(p kernel.StoragePart) bool { return p.ID == kernel.PartExtensions })
+		return s.Parts[i].Files
+	}
+	if n := kept(); n < 2 {
+		t.Errorf("storage counts %d files, want what is known and the log", n)
+	}
 	if err := k.Person().MCP.Remove(t.Context(), "test"); err != nil {
 		t.Fatal(err)
 	}
 	if list, err := k.Person().MCP.Servers(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("got %v, %v", list, err)
+	}
+	if n := kept(); n != 0 {
+		t.Errorf("storage counts %d files still", n)
 	}
 	if _, err := os.Stat(filepath.Join(k.Home, "mcp", "test")); !os.IsNotExist(err) {
 		t.Errorf("its folder: got %v", err)

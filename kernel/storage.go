@@ -27,6 +27,7 @@ const (
 	PartAttachments   = "attachments" // what people attached to messages
 	PartWorkspace     = "workspace"   // plans, what came of them, and their history
 	PartUndo          = "undo"        // what runs replaced, so that it can be undone
+	PartExtensions    = "extensions"  // what is known of MCP servers, and what these keep
 	PartFiles         = "files"       // everything else
 )
 
@@ -104,7 +105,7 @@ func (s Storage) part(id string) StoragePart {
 func (k *Kernel) storage(ctx context.Context) (Storage, error) {
 	parts := map[string]*StoragePart{}
 	var order []*StoragePart
-	for _, id := range []string{PartConversations, PartJournal, PartChanges, PartAudit, PartSpare, PartAttachments, PartWorkspace, PartUndo, PartFiles, PartSettings, PartKeys, PartCopies, PartLogs, PartCache} {
+	for _, id := range []string{PartConversations, PartJournal, PartChanges, PartAudit, PartSpare, PartAttachments, PartWorkspace, PartUndo, PartExtensions, PartFiles, PartSettings, PartKeys, PartCopies, PartLogs, PartCache} {
 		parts[id] = &StoragePart{ID: id}
 		order = append(order, parts[id])
 	}
@@ -124,7 +125,7 @@ func (k *Kernel) storage(ctx context.Context) (Storage, error) {
 			database += info.Size()
 			return nil
 		}
-		p := parts[partOf(name)]
+		p := parts[k.partOf(name)]
 		p.Files++
 		p.Bytes += info.Size()
 		return ctx.Err()
@@ -180,8 +181,19 @@ func (k *Kernel) storage(ctx context.Context) (Storage, error) {
 var cleanable = []string{PartCopies, PartLogs, PartCache}
 
 // partOf says which part a file of the home belongs to.
-func partOf(name string) string {
+func (k *Kernel) partOf(name string) string {
 	top, _, inside := strings.Cut(name, "/")
+	id := ""
+	ofParts(k, func(p keeper) {
+		for _, kept := range p.Kept() {
+			if inside && kept.Folder == top {
+				id = kept.ID
+			}
+		}
+	})
+	if id != "" {
+		return id
+	}
 	switch {
 	case inside && (top == cachesFolder || top == sharedCache):
 		return PartCache

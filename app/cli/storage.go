@@ -87,6 +87,8 @@ func (c *console) partText(id string) string {
 		return c.t("what was agreed on with agents, what came of it, and its history", "에이전트와 정한 작업, 그 결과와 기록")
 	case kernel.PartUndo:
 		return c.t("what runs replaced, so that it can be undone; it goes by itself (undo_days)", "되돌릴 수 있도록 보관한 이전 내용. 시간이 지나면 저절로 지워집니다(undo_days)")
+	case kernel.PartExtensions:
+		return c.t("what is known of MCP servers, their logs and what they keep; it goes with the server", "MCP 서버의 도구 목록과 로그, 서버가 보관하는 파일. 서버를 제거하면 함께 삭제됩니다")
 	case kernel.PartFiles:
 		return c.t("everything else", "그 밖의 파일")
 	case kernel.PartSettings:

@@ -31,10 +31,10 @@ func korean() [][2]string {
 
 		{"The servers are looked after already.", "서버 관리가 이미 실행 중입니다."},
 		{"%d servers, %d of them on", "서버 %d개, 켜진 서버 %d개"},
-		{"does not stay up: %s", "계속 종료됨: %s"},
+		{"Servers that keep stopping: %s", "계속 종료되는 서버: %s"},
 		{"`oxios mcp log %s` shows what it said last.", "`oxios mcp log %s` 명령으로 마지막 로그를 확인하세요."},
-		{"changed what it offers: %s", "도구가 바뀜: %s"},
-		{"Look at it with `oxios mcp show %s`, then accept it.", "`oxios mcp show %s` 명령으로 확인한 뒤 수락하세요."},
+		{"Servers that changed their tools: %s", "도구가 바뀐 서버: %s"},
+		{"Review the change under Extensions, or with `oxios mcp show %s`.", "확장 화면이나 `oxios mcp show %s` 명령으로 변경을 확인하세요."},
 
 		{"Oxios is closing; no server is started any more.", "Oxios를 종료하는 중이라 서버를 시작하지 않습니다."},
 		{"The folder of the server %s cannot be made: %w.", "%s 서버의 폴더를 만들 수 없습니다: %w."},

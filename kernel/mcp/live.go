@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"oxios/kernel/sandbox"
+	"oxios/kernel/security"
 	"oxios/kernel/sys"
 )
 
@@ -29,6 +31,7 @@ type live struct {
 	said    *journal
 
 	ready chan struct{} // closed when it has been started, or has not
+	done  chan struct{} // closed when one that was started is gone
 	err   error         // why it has not; valid after ready
 
 	mu    sync.Mutex
@@ -43,6 +46,7 @@ type live struct {
 const (
 	startTime    = 60 * time.Second // from its start to its first answer
 	callTime     = 5 * time.Minute  // of a call, as long as nothing is heard of it
+	endTime      = 2 * time.Second  // to end by itself when it is told to
 	maxLine      = 16 << 20         // bytes of one message
 	firstWait    = time.Second      // before one that ended by itself is started again; it doubles
 	longestWait  = time.Minute
@@ -64,7 +68,7 @@ func (s *Service) reach(ctx context.Context, name string, def Server) (l *live, 
 			l.end() // config.toml names another program now
 			continue
 		case !ok:
-			l = &live{s: s, name: name, def: def, ready: make(chan struct{}), used: s.c.Clock.Now()}
+			l = &live{s: s, name: name, def: def, ready: make(chan struct{}), done: make(chan struct{}), used: s.c.Clock.Now()}
 			s.live[name] = l
 			// It is not the caller's alone: who stops waiting for it does not end it for others.
 			go l.start(context.WithoutCancel(ctx))
@@ -98,8 +102,17 @@ func (l *live) start(ctx context.Context) {
 	l.s.c.Told(l.name)
 	go func() {
 		<-l.job.Done()
+		l.close()
 		l.gone()
+		close(l.done)
 	}()
+}
+
+// close closes the connection. It may be called twice.
+func (l *live) close() {
+	if err := l.session.Close(); err != nil && !errors.Is(err, io.ErrClosedPipe) && !errors.Is(err, os.ErrClosed) {
+		l.s.c.Log.Debug("A server's connection did not close in order", "server", l.name, "error", err)
+	}
 }
 
 // launch runs the program and agrees with it on a version of the protocol.
@@ -123,7 +136,7 @@ func (l *live) launch(ctx context.Context) error {
 		spec.Env = slices.DeleteFunc(spec.Env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
 		spec.Env = append(spec.Env, name+"="+value)
 	}
-	spec.Readable = append(spec.Readable, each(l.def.Read, l.s.path)...)
+	spec.Readable = append(append(spec.Readable, each(l.def.Read, l.s.path)...), l.s.scripts(l.def)...)
 	spec.Writable = append(spec.Writable, each(l.def.Write, l.s.path)...)
 	spec.Input, spec.MaxOutput = in, 1
 	spec.OnOutput = func(stream string, p []byte) {
@@ -179,6 +192,22 @@ func (l *live) launch(ctx context.Context) error {
 			WithHint("`oxios mcp log %s` shows what it said.", l.name).WithCause(err)
 	}
 	return nil
+}
+
+// scripts are the folders of the files that the command line names, as of the script of an interpreter: the program is read
+// from there. Of a file that lies in the person's home itself it is that file alone.
+func (s *Service) scripts(def Server) (folders []string) {
+	for _, word := range append([]string{def.Command}, def.Args...) {
+		p := s.path(word)
+		if info, err := os.Stat(p); !filepath.IsAbs(p) || err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if dir := filepath.Dir(p); !security.Within(s.c.Expand("~"), dir) {
+			p = dir
+		}
+		folders = append(folders, p)
+	}
+	return folders
 }
 
 // gone forgets a server that does not run.
@@ -276,7 +305,7 @@ func (l *live) idle(now time.Time, after time.Duration) bool {
 	return l.calls == 0 && now.Sub(l.used) >= after
 }
 
-// end ends the server with all that it started, and waits until it is gone.
+// end ends the server with all that it started, and waits until it is gone. It may end by itself first: its input ends.
 func (l *live) end() {
 	l.mu.Lock()
 	l.over = true
@@ -285,10 +314,13 @@ func (l *live) end() {
 	if l.err != nil {
 		return
 	}
-	l.job.Kill()
-	<-l.job.Done()
-	if err := l.session.Close(); err != nil && !errors.Is(err, io.ErrClosedPipe) {
-		l.s.c.Log.Debug("A server's connection did not close in order", "server", l.name, "error", err)
+	go l.close()
+	grace := time.NewTimer(endTime)
+	defer grace.Stop()
+	select {
+	case <-l.job.Done():
+	case <-grace.C:
+		l.job.Kill()
 	}
-	l.gone()
+	<-l.done
 }

@@ -158,11 +158,11 @@ func (s *Service) Checks(context.Context) []health.Check {
 	c.Detail = sys.Say("%d servers, %d of them on", len(set.Servers), on)
 	switch {
 	case len(broken) > 0:
-		c.State, c.Detail = health.Warn, sys.Say("does not stay up: %s", strings.Join(broken, ", "))
+		c.State, c.Detail = health.Warn, sys.Say("Servers that keep stopping: %s", strings.Join(broken, ", "))
 		c.Hint = sys.Say("`oxios mcp log %s` shows what it said last.", broken[0])
 	case len(changed) > 0:
-		c.State, c.Detail = health.Warn, sys.Say("changed what it offers: %s", strings.Join(changed, ", "))
-		c.Hint = sys.Say("Look at it with `oxios mcp show %s`, then accept it.", changed[0])
+		c.State, c.Detail = health.Warn, sys.Say("Servers that changed their tools: %s", strings.Join(changed, ", "))
+		c.Hint = sys.Say("Review the change under Extensions, or with `oxios mcp show %s`.", changed[0])
 	}
 	return []health.Check{c}
 }

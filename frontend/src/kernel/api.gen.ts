@@ -1124,7 +1124,7 @@ export interface FindResult {
 
 /** Finding is something that the guardian found, and that still holds. */
 export interface Finding {
-  /** audit, witness, workspace, database, disk, load, keys_locked or keys_loose */
+  /** audit, witness, workspace, database, disk, load, keys_locked, keys_loose, or the name of a part */
   kind: string;
   /** the person hears of it; otherwise it stands in the audit record alone */
   bad: boolean;

@@ -1,4 +1,5 @@
 import BellOff from '@lucide/svelte/icons/bell-off';
+import Blocks from '@lucide/svelte/icons/blocks';
 import Brain from '@lucide/svelte/icons/brain';
 import BookOpen from '@lucide/svelte/icons/book-open';
 import CirclePause from '@lucide/svelte/icons/circle-pause';
@@ -55,6 +56,8 @@ export interface Stage extends NoteStage {
 	/** memories takes them from a file, or writes them to one. */
 	memories: (what: 'import' | 'export') => void;
 	audit: () => void;
+	/** extensions goes to the servers of tools; add asks for a new one. */
+	extensions: (add: boolean) => void;
 	knowledge: () => void;
 	spaces: Omit<SpaceStage, 'onScreen'>;
 }
@@ -183,6 +186,12 @@ export class Commands {
 				icon: Brain,
 				run: () => this.#stage.remember(),
 			}),
+			entry('actions', 'server-add', {
+				title: i18n.t.extensions.add,
+				also: `${o.extensions.add} ${i18n.t.extensions.also} ${o.extensions.also}`,
+				icon: Blocks,
+				run: () => this.#stage.extensions(true),
+			}),
 			entry('actions', 'memory-import', {
 				title: i18n.t.memoryFile.import,
 				also: `${o.memoryFile.import} ${i18n.t.memoryFile.also} ${o.memoryFile.also}`,
@@ -301,6 +310,12 @@ export class Commands {
 			keys: keysOf(shortcuts.audit[0]),
 			run: () => this.#stage.audit(),
 		});
+		const extensions = entry('goto', 'extensions', {
+			title: i18n.t.extensions.title,
+			also: `${o.extensions.title} ${i18n.t.extensions.also} ${o.extensions.also}`,
+			icon: Blocks,
+			run: () => this.#stage.extensions(false),
+		});
 		const knowledge = entry('goto', 'knowledge', {
 			title: i18n.t.knowledge.title,
 			also: `${o.knowledge.title} ${i18n.t.knowledge.also} ${o.knowledge.also}`,
@@ -313,6 +328,7 @@ export class Commands {
 			inbox,
 			agents,
 			memory,
+			extensions,
 			knowledge,
 			audit,
 			...sections.map((s) =>

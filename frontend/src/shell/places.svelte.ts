@@ -8,6 +8,8 @@ import { metaOf } from '../features/audit/words';
 import type Chat from '../features/chat/Chat.svelte';
 import { Composer } from '../features/chat/composer.svelte';
 import { Conversation } from '../features/chat/conversation.svelte';
+import type ServerList from '../features/extensions/ServerList.svelte';
+import { Servers } from '../features/extensions/servers.svelte';
 import { Desk, type Entry } from '../features/inbox/desk.svelte';
 import type InboxList from '../features/inbox/InboxList.svelte';
 import type KnowledgeList from '../features/knowledge/KnowledgeList.svelte';
@@ -32,6 +34,7 @@ class Screen {
 	sessions = $state.raw<Sessions>();
 	chat = $state.raw<Chat>();
 	inbox = $state.raw<InboxList>();
+	servers = $state.raw<ServerList>();
 	inboxCard = $state.raw<HTMLElement>();
 	agents = $state.raw<AgentsView>();
 	agent = $state.raw<AgentPane>();
@@ -58,6 +61,7 @@ export class Places {
 	readonly record: AuditRecord;
 	readonly remembered: Remembered;
 	readonly vault: Vault;
+	readonly servers: Servers;
 	readonly managed: Managed;
 	readonly commands: Commands;
 	readonly on = new Screen();
@@ -87,6 +91,7 @@ export class Places {
 		this.remembered = new Remembered(live);
 		this.vault = new Vault(live);
 		this.managed = new Managed(live);
+		this.servers = new Servers(live);
 		this.home = new Composer(live, '');
 		const { board, managed, record, remembered, vault } = this;
 		this.shell = new Shell(
@@ -124,6 +129,10 @@ export class Places {
 			},
 			audit: () => this.openAudit(),
 			knowledge: () => this.openKnowledge(),
+			extensions: (add) => {
+				this.openExtensions();
+				this.servers.adding = add;
+			},
 			note: (path) => void this.openNote(path),
 			journal: () => void this.openJournal(),
 			notes: (what) => {
@@ -186,6 +195,7 @@ export class Places {
 			this.#wantsCard = undefined;
 			void tick().then(() => this.on.chat?.focusCard());
 		});
+		$effect(() => (shell.view === 'extensions' ? untrack(() => this.servers.follow()) : undefined));
 		$effect(() => live.onevent((e) => vault.receive(e)));
 		$effect(() => live.onreload(() => void vault.again()));
 		$effect(() => live.onevent((e) => commands.titles.receive(e)));
@@ -332,6 +342,11 @@ export class Places {
 	openAudit(): void {
 		this.shell.audit();
 		void tick().then(() => this.on.audit?.focus());
+	}
+
+	openExtensions(): void {
+		this.shell.extensions();
+		void tick().then(() => this.on.servers?.focus());
 	}
 
 	openKnowledge(): void {

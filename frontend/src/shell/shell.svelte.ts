@@ -1,7 +1,8 @@
 import type { Section } from '../features/settings/sections';
 import type { Kept } from '../kernel/kept.svelte';
 
-export type View = 'chat' | 'inbox' | 'agents' | 'knowledge' | 'memory' | 'spaces' | 'audit' | 'settings';
+export type View =
+	'chat' | 'inbox' | 'agents' | 'knowledge' | 'memory' | 'spaces' | 'audit' | 'extensions' | 'settings';
 
 /** Tab is a page of the side panel. */
 export type Tab = 'plan' | 'changes';
@@ -147,6 +148,11 @@ export class Shell {
 
 	audit(): void {
 		this.view = 'audit';
+		this.closeSheets();
+	}
+
+	extensions(): void {
+		this.view = 'extensions';
 		this.closeSheets();
 	}
 

@@ -14,6 +14,7 @@ export function makeStorage(): Storage {
 		{ id: 'audit', bytes: 3.1 * MB, files: 1 },
 		{ id: 'spare', bytes: 4.4 * MB, files: 0 },
 		{ id: 'attachments', bytes: 6.3 * MB, files: 14 },
+		{ id: 'extensions', bytes: 0.2 * MB, files: 9 },
 		{ id: 'workspace', bytes: 0.4 * MB, files: 38 },
 		{ id: 'undo', bytes: 8.2 * MB, files: 460 },
 		{ id: 'files', bytes: 0, files: 0 },

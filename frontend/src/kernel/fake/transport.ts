@@ -23,6 +23,7 @@ import { plant } from './tree';
 import { FakeUndo } from './undo';
 import { pageCalls, searchCalls } from './pages';
 import { FakePlace } from './place';
+import { FakeServers } from './servers';
 import { FakeVault } from './vault';
 import { embeddedScene } from './vaultfiles';
 
@@ -94,6 +95,7 @@ export class FakeTransport implements Transport, Core {
 			inbox,
 			agents,
 			new FakeMemory(this),
+			new FakeServers(this),
 			{ calls: embedderCalls(this) },
 			spaces,
 			new FakeAudit(this.world),

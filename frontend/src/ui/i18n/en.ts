@@ -19,6 +19,7 @@ import { embed } from './embed.en';
 import { memory } from './memory.en';
 import { sources } from './sources.en';
 import { spaces } from './spaces.en';
+import { extensions } from './extensions.en';
 import { tryOut } from './try.en';
 import { undo } from './undo.en';
 import { suggest } from './suggest.en';
@@ -58,6 +59,7 @@ export const en = {
 	...memory,
 	...sources,
 	...spaces,
+	...extensions,
 	undo,
 	...suggest,
 	...provider,
@@ -84,6 +86,7 @@ export const en = {
 		memory: 'Memory',
 		knowledge: 'Knowledge',
 		audit: 'Audit',
+		extensions: 'Extensions',
 		settings: 'Settings',
 	},
 	common: {

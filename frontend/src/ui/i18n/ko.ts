@@ -20,6 +20,7 @@ import { embed } from './embed.ko';
 import { memory } from './memory.ko';
 import { sources } from './sources.ko';
 import { spaces } from './spaces.ko';
+import { extensions } from './extensions.ko';
 import { tryOut } from './try.ko';
 import { undo } from './undo.ko';
 import { suggest } from './suggest.ko';
@@ -52,6 +53,7 @@ export const ko: Dictionary = {
 	...memory,
 	...sources,
 	...spaces,
+	...extensions,
 	undo,
 	...suggest,
 	...provider,
@@ -78,6 +80,7 @@ export const ko: Dictionary = {
 		memory: '기억',
 		knowledge: '지식',
 		audit: '감사',
+		extensions: '확장',
 		settings: '설정',
 	},
 	common: {

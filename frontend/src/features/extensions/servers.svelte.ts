@@ -1,0 +1,126 @@
+import type { MCPServer, MCPTool, MCPView } from '../../kernel/api.gen';
+import type { Live } from '../../kernel/live.svelte';
+import { failureOf, type Failure } from '../../kernel/transport';
+import { once } from '../../kernel/turns';
+
+/** Servers is what the view of extensions shows: the MCP servers, and the one that is open. */
+export class Servers {
+	list = $state.raw<MCPView[]>([]);
+	loaded = $state(false);
+	failure = $state.raw<Failure>();
+	/** chosen is the name of the server that is open. */
+	chosen = $state<string>();
+	adding = $state(false);
+	/** connecting are the servers that are being started for the person. */
+	connecting = $state.raw<string[]>([]);
+	/** refused says why the last order for a server failed, by its name. */
+	refused = $state.raw<Record<string, Failure>>({});
+
+	readonly current = $derived.by(() => this.list.find((v) => v.name === this.chosen) ?? this.list[0]);
+
+	#live: Live;
+
+	constructor(live: Live) {
+		this.#live = live;
+	}
+
+	readonly load = once(async () => {
+		try {
+			this.list = await this.#live.kernel.mcp.servers();
+			this.failure = undefined;
+		} catch (e) {
+			this.failure = failureOf(e);
+		}
+		this.loaded = true;
+	});
+
+	/** follow reads the servers, and again when something of them changed, until the returned function is called. */
+	follow(): () => void {
+		void this.load();
+		const offs = [
+			this.#live.onevent((e) => {
+				if (e.kind === 'mcp' || e.kind === 'config') void this.load();
+			}),
+			this.#live.onreload(() => void this.load()),
+		];
+		return () => offs.forEach((off) => off());
+	}
+
+	/** step chooses the next server, or the one before. */
+	step(by: number): void {
+		const at = this.list.findIndex((v) => v.name === this.current?.name);
+		this.chosen = this.list[Math.max(0, Math.min(this.list.length - 1, at + by))]?.name;
+	}
+
+	/** add writes a server into the settings and connects it. That it could not be connected is told beside the server. */
+	async add(name: string, def: MCPServer): Promise<void> {
+		await this.#live.kernel.mcp.set(name, def);
+		this.chosen = name;
+		await this.load();
+		void this.connect(name);
+	}
+
+	/** set changes what a server may do. */
+	async set(name: string, def: MCPServer): Promise<void> {
+		await this.#try(name, () => this.#live.kernel.mcp.set(name, def));
+	}
+
+	async connect(name: string): Promise<void> {
+		if (this.connecting.includes(name)) return;
+		this.connecting = [...this.connecting, name];
+		await this.#try(name, () => this.#live.kernel.mcp.connect(name));
+		this.connecting = this.connecting.filter((n) => n !== name);
+	}
+
+	async enable(name: string, on: boolean): Promise<void> {
+		await this.#try(name, () => this.#live.kernel.mcp.enable(name, on));
+	}
+
+	async accept(name: string, hash: string): Promise<void> {
+		await this.#try(name, () => this.#live.kernel.mcp.accept(name, hash));
+	}
+
+	async remove(name: string): Promise<void> {
+		await this.#try(name, () => this.#live.kernel.mcp.remove(name));
+	}
+
+	log(name: string): Promise<string> {
+		return this.#live.kernel.mcp.log(name);
+	}
+
+	async #try(name: string, order: () => Promise<unknown>): Promise<void> {
+		const { [name]: _, ...others } = this.refused;
+		this.refused = others;
+		try {
+			await order();
+		} catch (e) {
+			this.refused = { ...this.refused, [name]: failureOf(e) };
+		}
+		await this.load();
+	}
+}
+
+/** differenceOf shows two lists of tools as a diff: what was with "-", what is with "+". */
+export function differenceOf(before: MCPTool[], after: MCPTool[]): string {
+	const text = (t: MCPTool | undefined) =>
+		t ? [t.call, t.title, t.description, JSON.stringify(t.schema)].map((line) => visible(line ?? '')) : [];
+	const names = [...new Set([...before, ...after].map((t) => t.name))].sort();
+	const lines = names.flatMap((name) => {
+		const was = text(before.find((t) => t.name === name));
+		const is = text(after.find((t) => t.name === name));
+		if (was.join('\n') === is.join('\n')) return [];
+		return [0, 1, 2, 3].flatMap((i) => {
+			if (was[i] === is[i]) return was[i] ? [` ${was[i]}`] : [];
+			return [was[i] && `-${was[i]}`, is[i] && `+${is[i]}`].filter((l): l is string => !!l);
+		});
+	});
+	return `@@ -1,1 +1,1 @@\n${lines.join('\n')}\n`;
+}
+
+/** visible writes characters that nobody sees as their numbers. */
+function visible(text: string): string {
+	return text.replace(
+		/[\u0000-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu,
+		(c) => (c === '\n' ? ' ' : `⟨U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}⟩`),
+	);
+}
