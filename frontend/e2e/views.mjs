@@ -99,6 +99,16 @@ const memory = (index, then) => async (page) => {
 	await page.waitForTimeout(300);
 };
 
+/** extensions opens the servers of tools, and the one at the index. */
+const extensions = (index, then) => async (page) => {
+	await page.locator('nav.rail button').nth(6).click();
+	await page.locator('main .head').waitFor();
+	if (!(await page.locator('#pane-list').isVisible())) await page.keyboard.press('Control+KeyB');
+	await page.locator('#pane-list li button').nth(index).click();
+	await then?.(page);
+	await page.waitForTimeout(300);
+};
+
 /** knowledge opens the notes, and the one whose line in the tree has this name. */
 const knowledge = (name, then) => async (page) => {
 	await page.keyboard.press('Control+Shift+KeyK');
@@ -414,6 +424,17 @@ export const views = [
 			await page.waitForTimeout(400);
 		},
 	},
+	{ name: 'extensions', go: extensions(1) },
+	{ name: 'extensions-changed', go: extensions(0) },
+	{ name: 'extensions-unknown', go: extensions(2) },
+	{
+		name: 'extensions-add',
+		go: extensions(1, async (page) => {
+			if (!(await page.locator('#pane-list').isVisible())) await page.keyboard.press('Control+KeyB');
+			await page.locator('#pane-list .view-head button').click();
+		}),
+	},
+	{ name: 'extensions-remove', go: extensions(1, (page) => page.locator('main .body > div > button').last().click()) },
 	{ name: 'memory', go: memory() },
 	{ name: 'memory-fact', go: memory(0) },
 	{ name: 'memory-outside', go: memory(2) },

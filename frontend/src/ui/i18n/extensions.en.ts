@@ -80,6 +80,7 @@ export const extensions = {
 			network: 'Can connect to the internet',
 			allowed: 'Allowed without approval',
 			why: 'The program runs contained: it sees its own folder and those named here, and none of your keys.',
+			open: 'This computer cannot contain programs: the server can do what you can. Add it only if you trust it.',
 			add: 'Add and connect',
 			taken: (name: string) => `A server named ${name} exists already. Choose another name.`,
 			noCommand: 'Enter the command that starts the server.',
