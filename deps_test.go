@@ -47,7 +47,7 @@ var mayImport = map[string][]string{
 	"kernel/memory":    ground("kernel/llm", "kernel/retrieval"),
 	"kernel/knowledge": ground("kernel/git", "kernel/retrieval"),
 	"kernel/web":       ground("kernel/security", "kernel/document"),
-	"kernel/skill":     ground("kernel/git", "kernel/sandbox"),
+	"kernel/skill":     {"kernel/sys"},
 	"kernel/mcp":       ground("kernel/sandbox"),
 	"kernel/a2a":       ground(),
 

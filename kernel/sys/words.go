@@ -50,6 +50,7 @@ var koreanOf = sync.OnceValue(func() map[string]string {
 		koreanCgroup(),
 		koreanWeb(),
 		koreanKnowledge(),
+		koreanSkill(),
 	} {
 		for _, words := range part {
 			all[words[0]] = words[1]
