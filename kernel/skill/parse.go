@@ -12,6 +12,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"oxios/kernel/sys"
 )
 
@@ -171,7 +173,7 @@ func (s *Skill) fillName(n node, folder string) {
 	case s.Name == "":
 		s.Name = cmpOr(clean(folder), "skill")
 		s.warn(sys.Say("SKILL.md has no name; the name of the folder is used."))
-	case folder != "" && fold(folder) != fold(s.Name):
+	case folder != "" && fold(norm.NFKC.String(folder)) != fold(norm.NFKC.String(s.Name)):
 		s.warn(sys.Say("The name %q is not that of the folder, %q.", s.Name, sys.Shorten(clean(folder), 80)))
 	}
 	for _, p := range checkName(s.Name, "") {
