@@ -70,7 +70,9 @@ func (in *intake) zip(archive io.ReaderAt, size int64) error {
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		return broken(err)
 	}
-	bounded.left = -1
+	if bounded.left = -1; len(z.File) > maxStaged {
+		return refusedSize(sys.Say("it has more than %d files", maxStaged))
+	}
 	for _, f := range z.File {
 		mode := f.Mode()
 		name := f.Name

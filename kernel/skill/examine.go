@@ -2,6 +2,7 @@ package skill
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -90,8 +91,11 @@ func (s *scan) line(line string, number int) {
 	}
 	plain := stripped(line)
 	lower := strings.ToLower(plain)
+	if strings.Contains(lower, "|  ") {
+		lower = strings.Join(strings.Fields(lower), " ")
+	}
 	for _, r := range rules {
-		if !slices.ContainsFunc(r.need, func(word string) bool { return strings.Contains(lower, word) }) {
+		if !holds(lower, r.need) {
 			continue
 		}
 		if at := r.expr().FindStringSubmatchIndex(plain); at != nil && (r.counts == nil || r.counts(plain, at)) {
@@ -140,7 +144,7 @@ var (
 	loadPattern = sys.Pattern(`(?i)\b(?:curl|wget|iwr|invoke-webrequest)\b[^\n]*?\s(?:-o|-O|--output|--output-document|-outfile|>)[\s=]+["']?([^\s"'&;|]+)|\burlretrieve\s*\([^\n,]*,\s*["']?([^\s"')]+)|\bwget\s+(?:-\w+\s+)*["']?(https?://[^\s"'&;|]+)`)
 	runPattern  = sys.Pattern("(?i)(?:^|[;&|(`]\\s*|\\bsudo\\s+|\\bthen\\s+|>\\s*)(?:(?:ba|z|da|k)?sh|python[0-9.]*|node|perl|ruby|source|start-process|pwsh|powershell|&|\\.)\\s+(?:-\\S+\\s+)*[\"']?([^\\s\"';&|)`]+)|chmod\\s+(?:\\S*\\+\\w*x|[0-7]*[1357][0-7]*)\\s+[\"']?([^\\s\"';&|`]+)|(?:^|[;&|`]\\s*|\\bsudo\\s+)[\"']?((?:\\./|\\.\\\\|/tmp/|\\$\\w+/|~/)[^\\s\"';&|`]+)|(?:os\\.system|subprocess\\.\\w+|execSync|spawn(?:Sync)?)\\s*\\(\\s*\\[?[\"']([^\\s\"',]+)")
 	takePattern = sys.Pattern(`(?:^|[\s;(])(?:const\s+|let\s+|var\s+|my\s+)?\$?(\w+)\s*:?=\s*([^\n]*)`)
-	evalPattern = sys.Pattern(`(?i)(?:\b(?:exec|eval|Function|execSync|runIn\w+|iex|invoke-expression|popen|os\.system)\b\s*\(?\s*(?:compile\s*\(\s*)?|\bsh\s+-c\s+["']?)\$?(\w+)`)
+	evalPattern = sys.Pattern(`(?i)(?:\b(?:exec|eval|(?-i:Function)|execSync|runIn\w+|iex|invoke-expression|popen|os\.system)\b\s*\(?\s*(?:compile\s*\(\s*)?|\bsh\s+-c\s+["']?)\$?(\w+)`)
 	fetchWords  = sys.Pattern(`(?i)requests\.(?:get|post)|urlopen|httpx\.(?:get|post)|\bfetch\s*\(|axios|https?\.get\s*\(|\$\(\s*(?:curl|wget)\b|invoke-webrequest|invoke-restmethod|downloadstring|\b(?:irm|iwr)\s`)
 	codeWords   = sys.Pattern(`(?i)b(?:64|32|85|16)decode|a85decode|fromhex|unhexlify|\batob\s*\(|Buffer\.from\s*\([^\n]*["'](?:base64|hex)|frombase64string|rot_?13|base64\s+(?:-\w*d|--decode)|fromCharCode|xxd\s+-r|bytes\s*\(\s*\[|\bchr\s*\(\s*\w+\s*\^`)
 )
@@ -154,7 +158,7 @@ func (s *scan) follow(line, lower string, number int) {
 			}
 		}
 	}
-	for _, m := range loadPattern().FindAllStringSubmatchIndex(line, 8) {
+	for _, m := range find(loadPattern, line, lower, "curl", "wget", "iwr", "invoke-webrequest", "urlretrieve") {
 		name := baseName(pick(line, m))
 		name, _, _ = strings.Cut(name, "?")
 		if name != "" && name != "null" && name != "-" && name != "." && len(s.loaded) < 100 {
@@ -168,7 +172,7 @@ func (s *scan) follow(line, lower string, number int) {
 			}
 		}
 	}
-	if !strings.Contains(line, "=") || s.markdown && !s.fenced {
+	if !strings.Contains(line, "=") || s.markdown && !s.fenced || len(s.tainted) == 0 && !holds(lower, sources) {
 		return
 	}
 	if m := takePattern().FindStringSubmatch(line); m != nil && len(s.tainted) < 200 {
@@ -185,6 +189,21 @@ func (s *scan) follow(line, lower string, number int) {
 			}
 		}
 	}
+}
+
+// sources are words of lines in which a variable gets what was loaded or decoded.
+var sources = []string{"requests.", "urlopen", "httpx.", "fetch", "axios", ".get", "curl", "wget", "invoke-", "downloadstring", "irm ", "iwr ", "decode", "fromhex", "unhexlify", "atob", "buffer.from", "frombase64", "rot13", "rot_13", "base64", "fromcharcode", "xxd", "bytes", "chr"}
+
+func holds(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
+}
+
+// find matches a line that has one of the words.
+func find(expr func() *regexp.Regexp, line, lower string, words ...string) [][]int {
+	if !holds(lower, words) {
+		return nil
+	}
+	return expr().FindAllStringSubmatchIndex(line, 8)
 }
 
 var wordPattern = sys.Pattern(`[A-Za-z_]\w*`)
@@ -211,13 +230,33 @@ func (s *scan) blob(line, lower string, number int) {
 	if len(line) < 64 || strings.Contains(lower, "data:image/") || strings.Contains(lower, "data:font/") || strings.Contains(lower, "data:application/font") {
 		return
 	}
+	if !s.script && !s.markdown || !strings.Contains(line, `\x`) && !strings.Contains(line, ",") && longest(line) < 120 {
+		return
+	}
 	at := blobPattern().FindStringIndex(line)
-	if at == nil || !(s.script || s.markdown) || !mixed(line[at[0]:at[1]]) {
+	if at == nil || !mixed(line[at[0]:at[1]]) {
+		return
+	}
+	if word := line[strings.LastIndexAny(line[:at[0]], " \t\"'(<")+1 : at[0]]; strings.Contains(word, "://") { // an address
 		return
 	}
 	if decodePattern().MatchString(s.lower) && runsPattern().MatchString(s.lower) {
 		s.add(KindEncoded, number, line, at[0], at[1])
 	}
+}
+
+// longest is the length of the longest word of a line.
+func longest(line string) (n int) {
+	from := 0
+	for i := range len(line) {
+		switch c := line[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '+', c == '/', c == '_', c == '-', c == '=':
+			n = max(n, i+1-from)
+		default:
+			from = i + 1
+		}
+	}
+	return n
 }
 
 // mixed reports whether a long word is a code and not a line of dashes, a path or
@@ -244,6 +283,7 @@ func mixed(word string) bool {
 
 var (
 	keyPattern  = sys.Pattern(`\b((?:AWS|GITHUB|GH|GITLAB|NPM|PYPI|ANTHROPIC|OPENAI|GEMINI|GOOGLE|AZURE|SLACK|STRIPE|DISCORD|TELEGRAM|TWILIO|SENDGRID|CLOUDFLARE|CF|HF|HUGGINGFACE|DIGITALOCEAN|HEROKU|VERCEL|SUPABASE|OXIOS|OPENROUTER|LINEAR|NOTION|SENTRY)_[A-Z_]*(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS|PAT)(?:_ID)?|SSH_AUTH_SOCK|DATABASE_URL|MNEMONIC|PRIVATE_KEY)\b`)
+	keyWords    = []string{"_KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIALS", "_PAT", "SSH_AUTH_SOCK", "DATABASE_URL", "MNEMONIC"}
 	netPattern  = sys.Pattern(`(?i)https?://|\bcurl\b|\bwget\b|requests\.|urlopen|httpx|\bfetch\s*\(|axios|socket\.|http\.client|\bnc\s|invoke-(?:webrequest|restmethod)|net/http`)
 	hostPattern = sys.Pattern(`(?i)https?://([A-Za-z0-9.-]+)`)
 )
@@ -255,7 +295,7 @@ func (s *scan) variables(text string) {
 	for line := range strings.Lines(text) {
 		number++
 		line = strings.TrimRight(line, "\r\n")
-		for _, m := range keyPattern().FindAllStringIndex(line, 4) {
+		for _, m := range find(keyPattern, line, line, keyWords...) {
 			name := line[m[0]:m[1]]
 			if slices.Contains(s.declared, name) {
 				continue

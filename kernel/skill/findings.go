@@ -15,7 +15,7 @@ import (
 // Bounds of a review.
 const (
 	maxExamined    = 4 << 20  // bytes of one file
-	maxExaminedAll = 48 << 20 // bytes of all files
+	maxExaminedAll = 32 << 20 // bytes of all files
 	maxFindings    = 200
 	maxQuote       = 160 // characters
 )
