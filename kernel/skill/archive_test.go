@@ -138,7 +138,10 @@ func (y yard) unpack(t *testing.T, raw []byte) (string, error) {
 func TestArchivesOfAllKindsAreUnpacked(t *testing.T) {
 	t.Parallel()
 	items := []item{
-		{name: "tool/", mode: fs.ModeDir | 0o755}, main, {name: "tool/scripts/run.sh", content: "#!/bin/sh\n", mode: 0o755}, {name: "tool/참고/자료.md", content: "자료"},
+		{name: "tool/", mode: fs.ModeDir | 0o755},
+		main,
+		{name: "tool/scripts/run.sh", content: "#!/bin/sh\n", mode: 0o755},
+		{name: "tool/참고/자료.md", content: "자료"},
 		{name: "tool/empty", content: ""},
 	}
 	mac := append(slices.Clone(items), item{name: "__MACOSX/tool/._SKILL.md", content: "x"}, item{name: "tool/.DS_Store", content: "x"})

@@ -69,6 +69,7 @@ func examine(file, text string, declared []string) []Finding {
 		s.instructions(before, joined, first)
 	}
 	s.variables(text)
+	s.whole(text)
 	slices.SortStableFunc(s.found, func(a, b Finding) int { return a.Line - b.Line })
 	return s.found
 }
@@ -86,7 +87,7 @@ func (s *scan) line(line string, number int) {
 	if strings.HasPrefix(strings.TrimSpace(line), "```") || strings.HasPrefix(strings.TrimSpace(line), "~~~") {
 		s.fenced = !s.fenced
 	}
-	if len(line) < 4 || s.markdown && !s.fenced && tableRow(line) {
+	if len(line) < 2 || s.markdown && !s.fenced && tableRow(line) {
 		return
 	}
 	plain := stripped(line)
@@ -141,16 +142,23 @@ func stripped(line string) string {
 var lookalikes = map[rune]rune{'а': 'a', 'е': 'e', 'о': 'o', 'р': 'p', 'с': 'c', 'у': 'y', 'х': 'x', 'і': 'i', 'ѕ': 's', 'ԁ': 'd', 'ο': 'o', 'ν': 'v', 'ɡ': 'g', 'һ': 'h', 'ј': 'j', 'А': 'A', 'Е': 'E', 'О': 'O', 'Р': 'P', 'С': 'C', 'І': 'I', 'Т': 'T', 'Н': 'H'}
 
 var (
-	loadPattern = sys.Pattern(`(?i)\b(?:curl|wget|iwr|invoke-webrequest)\b[^\n]*?\s(?:-o|-O|--output|--output-document|-outfile|>)[\s=]+["']?([^\s"'&;|]+)|\burlretrieve\s*\([^\n,]*,\s*["']?([^\s"')]+)|\bwget\s+(?:-\w+\s+)*["']?(https?://[^\s"'&;|]+)`)
-	runPattern  = sys.Pattern("(?i)(?:^|[;&|(`]\\s*|\\bsudo\\s+|\\bthen\\s+|>\\s*)(?:(?:ba|z|da|k)?sh|python[0-9.]*|node|perl|ruby|source|start-process|pwsh|powershell|&|\\.)\\s+(?:-\\S+\\s+)*[\"']?([^\\s\"';&|)`]+)|chmod\\s+(?:\\S*\\+\\w*x|[0-7]*[1357][0-7]*)\\s+[\"']?([^\\s\"';&|`]+)|(?:^|[;&|`]\\s*|\\bsudo\\s+)[\"']?((?:\\./|\\.\\\\|/tmp/|\\$\\w+/|~/)[^\\s\"';&|`]+)|(?:os\\.system|subprocess\\.\\w+|execSync|spawn(?:Sync)?)\\s*\\(\\s*\\[?[\"']([^\\s\"',]+)")
+	loadPattern = sys.Pattern(`(?i)\b(?:curl|wget|iwr|invoke-webrequest)\b[^\n]*?\s(?:-\w*[oO]|--output|--output-document|-outfile|>)[\s=]+["']?([^\s"'&;|]+)|\b(?:urlretrieve|downloadfile)\s*\([^\n,]*,\s*["']?([^\s"')]+)|\bwget\s+(?:-\w+\s+)*["']?(https?://[^\s"'&;|]+)`)
+	runPattern  = sys.Pattern("(?i)(?:^|[;&|(`]\\s*|\\bsudo\\s+|\\bthen\\s+|>\\s*)(?:(?:ba|z|da|k)?sh|python[0-9.]*|node|perl|ruby|source|start(?:-process)?|pwsh|powershell|&|\\.)\\s+(?:-\\S+\\s+)*[\"']?([^\\s\"';&|)`]+)|chmod\\s+(?:\\S*\\+\\w*x|[0-7]*[1357][0-7]*)\\s+[\"']?([^\\s\"';&|`]+)|(?:^|[;&|`]\\s*|\\bsudo\\s+)[\"']?((?:\\./|\\.\\\\|/tmp/|\\$\\w+/|~/)[^\\s\"';&|`]+)|(?:os\\.system|subprocess\\.\\w+|execSync|spawn(?:Sync)?)\\s*\\(\\s*\\[?[\"']([^\\s\"',]+)")
 	takePattern = sys.Pattern(`(?:^|[\s;(])(?:const\s+|let\s+|var\s+|my\s+)?\$?(\w+)\s*:?=\s*([^\n]*)`)
-	evalPattern = sys.Pattern(`(?i)(?:\b(?:exec|eval|(?-i:Function)|execSync|runIn\w+|iex|invoke-expression|popen|os\.system)\b\s*\(?\s*(?:compile\s*\(\s*)?|\bsh\s+-c\s+["']?)\$?(\w+)`)
-	fetchWords  = sys.Pattern(`(?i)requests\.(?:get|post)|urlopen|httpx\.(?:get|post)|\bfetch\s*\(|axios|https?\.get\s*\(|\$\(\s*(?:curl|wget)\b|invoke-webrequest|invoke-restmethod|downloadstring|\b(?:irm|iwr)\s`)
+	evalPattern = sys.Pattern(`(?i)(?:\b(?:exec|eval|(?-i:Function)|execSync|runIn\w+|iex|invoke-expression|popen|os\.system|subprocess\.\w+)\b\s*\(?\s*(?:compile\s*\(\s*)?["']?|\bsh\s+-c\s+["']?)\$?\{?(\w+)|(?:^|[;&|]\s*)["']?\$\{?(\w+)\}?["']?\s*(?:$|[;&|])`)
+	fetchWords  = sys.Pattern(`(?i)requests\.(?:get|post)|urlopen|httpx\.(?:get|post)|\bfetch\s*\(|axios|https?(?:["']\))?\.(?:get|request)\s*\(|\$\(\s*(?:curl|wget)\b|invoke-webrequest|invoke-restmethod|downloadstring|\b(?:irm|iwr)\s`)
 	codeWords   = sys.Pattern(`(?i)b(?:64|32|85|16)decode|a85decode|fromhex|unhexlify|\batob\s*\(|Buffer\.from\s*\([^\n]*["'](?:base64|hex)|frombase64string|rot_?13|base64\s+(?:-\w*d|--decode)|fromCharCode|xxd\s+-r|bytes\s*\(\s*\[|\bchr\s*\(\s*\w+\s*\^`)
 )
 
 // follow notices what one line loads or decodes and a later one runs.
 func (s *scan) follow(line, lower string, number int) {
+	for _, m := range find(loadPattern, line, lower, "curl", "wget", "iwr", "invoke-webrequest", "urlretrieve", "downloadfile") {
+		name := baseName(pick(line, m))
+		name, _, _ = strings.Cut(name, "?")
+		if name != "" && name != "null" && name != "-" && name != "." && len(s.loaded) < 100 {
+			s.loaded[name] = true
+		}
+	}
 	if len(s.loaded) > 0 {
 		for _, m := range runPattern().FindAllStringSubmatchIndex(line, 8) {
 			if name := baseName(pick(line, m)); s.loaded[name] {
@@ -158,16 +166,9 @@ func (s *scan) follow(line, lower string, number int) {
 			}
 		}
 	}
-	for _, m := range find(loadPattern, line, lower, "curl", "wget", "iwr", "invoke-webrequest", "urlretrieve") {
-		name := baseName(pick(line, m))
-		name, _, _ = strings.Cut(name, "?")
-		if name != "" && name != "null" && name != "-" && name != "." && len(s.loaded) < 100 {
-			s.loaded[name] = true
-		}
-	}
-	if len(s.tainted) > 0 && strings.ContainsAny(lower, "ei") {
+	if len(s.tainted) > 0 {
 		for _, m := range evalPattern().FindAllStringSubmatchIndex(line, 8) {
-			if kind, ok := s.tainted[line[m[2]:m[3]]]; ok {
+			if kind, ok := s.tainted[pick(line, m)]; ok {
 				s.add(kind, number, line, m[0], m[1])
 			}
 		}
@@ -279,6 +280,38 @@ func mixed(word string) bool {
 		}
 	}
 	return digits > 4 && lower > 4 && slashes*8 < utf8.RuneCountInString(word) || digits > 4 && upper > 4 && lower == 0 && slashes == 0
+}
+
+var (
+	codePattern = sys.Pattern(`(?:^|[^.\w])(?:eval|exec|new\s+Function)\s*\(\s*[A-Za-z_$][\w$]*\s*[,)]`)
+	dumpPattern = sys.Pattern(`\bdict\s*\(\s*os\.environ\s*\)|os\.environ\.items\s*\(|Object\.(?:entries|values)\s*\(\s*process\.env\s*\)|JSON\.stringify\s*\(\s*process\.env\b`)
+	postPattern = sys.Pattern(`(?i)requests\.post|httpx\.post|urlopen|method["']?\s*:\s*["'](?:post|put)|axios\.post|\.request\(|socket\.`)
+)
+
+// whole notices in a script what needs more than one line to be seen: a variable
+// that runs as code where something is loaded or decoded, and all variables of the
+// environment where something is sent.
+func (s *scan) whole(text string) {
+	if !s.script {
+		return
+	}
+	loads, decodes, sends := fetchWords().MatchString(text), codeWords().MatchString(text), postPattern().MatchString(text)
+	if !loads && !decodes && !sends {
+		return
+	}
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		line = strings.TrimRight(line, "\r\n")
+		if m := codePattern().FindStringIndex(line); m != nil && loads {
+			s.add(KindRemote, number, line, m[0], m[1])
+		} else if m != nil && decodes {
+			s.add(KindEncoded, number, line, m[0], m[1])
+		}
+		if m := dumpPattern().FindStringIndex(line); m != nil && sends && !strings.Contains(text, "env=env") { // a child gets a changed copy
+			s.add(KindCredentials, number, line, m[0], m[1])
+		}
+	}
 }
 
 var (

@@ -14,8 +14,8 @@ import (
 
 // Bounds of a review.
 const (
-	maxExamined    = 4 << 20  // bytes of one file
-	maxExaminedAll = 32 << 20 // bytes of all files
+	maxExamined    = 2 << 20  // bytes of one file
+	maxExaminedAll = 16 << 20 // bytes of all files
 	maxFindings    = 200
 	maxQuote       = 160 // characters
 )

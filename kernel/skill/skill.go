@@ -107,10 +107,5 @@ func fold(name string) string {
 // skill's file.
 func isSkillFile(name string) bool { return name == "SKILL.md" || name == "skill.md" }
 
-// underneath reports whether p is dir or below it; both are slash paths.
-func underneath(p, dir string) bool {
-	return dir == "." || p == dir || strings.HasPrefix(p, dir+"/")
-}
-
 // baseName is the name of a skill's folder.
 func baseName(dir string) string { return path.Base(strings.ReplaceAll(dir, `\`, "/")) }
