@@ -55,10 +55,11 @@ func Unpack(ctx context.Context, archive io.ReaderAt, size int64, staging string
 }
 
 // broken is the error for an archive that ends early or is none. Our own errors,
-// and that it was stopped, stay what they are.
+// what the disk says, and that it was stopped, stay what they are.
 func broken(err error) error {
 	var own *sys.Error
-	if errors.As(err, &own) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	var disk *fs.PathError
+	if errors.As(err, &own) || errors.As(err, &disk) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	return sys.Errorf(sys.CodeInvalid, "The archive is damaged: %w.", err).WithHint("Get it again. Nothing of it was kept.")

@@ -1,12 +1,15 @@
 package skill
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"io/fs"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"oxios/kernel/sys"
@@ -106,12 +109,12 @@ func Examine(ctx context.Context, fsys fs.FS, s Skill) (Review, error) {
 			if err != nil {
 				return Review{}, err
 			}
-			left -= int64(len(content))
-			if file.Text = sys.PlainText(content[:min(len(content), 4096)]) || strings.HasSuffix(f.path, ".md"); file.Text {
+			if file.Text = isText(f.path, content); file.Text {
+				left -= int64(len(content))
 				if size > int64(len(content)) {
 					r.add(Finding{File: f.path, Kind: KindUnread})
 				}
-				text := string(sys.WithoutMark(content))
+				text := decoded(content)
 				for _, found := range examine(f.path, text, declared) {
 					r.add(found)
 				}
@@ -171,6 +174,38 @@ func quote(line string, from, to int) string {
 	}
 	_ = to
 	return strings.TrimSpace(visible(text))
+}
+
+// isText reports whether a file is examined. What is named like a script or like
+// instructions is text whatever is in it: shells read on behind a zero byte.
+func isText(name string, content []byte) bool {
+	ext := path.Ext(name)
+	return sys.PlainText(content[:min(len(content), 4096)]) || bytes.HasPrefix(content, []byte("#!")) ||
+		ext != "" && isScript(name) || strings.EqualFold(ext, ".md") || wide(content) != nil
+}
+
+// wide returns the order of bytes of a text in UTF-16 with a mark, nil for others.
+func wide(content []byte) binary.ByteOrder {
+	switch {
+	case bytes.HasPrefix(content, []byte{0xFF, 0xFE}):
+		return binary.LittleEndian
+	case bytes.HasPrefix(content, []byte{0xFE, 0xFF}):
+		return binary.BigEndian
+	}
+	return nil
+}
+
+// decoded is the text of a file, which PowerShell reads in UTF-16 as well.
+func decoded(content []byte) string {
+	order := wide(content)
+	if order == nil {
+		return string(sys.WithoutMark(content))
+	}
+	units := make([]uint16, 0, len(content)/2)
+	for i := 2; i+1 < len(content); i += 2 {
+		units = append(units, order.Uint16(content[i:]))
+	}
+	return string(utf16.Decode(units))
 }
 
 // isScript reports whether a file is one that programs run, by its name.
