@@ -45,7 +45,7 @@ func examine(file, text string, declared []string) []Finding {
 		number++
 		line = strings.TrimRight(line, "\r\n")
 		if at := hiddenIn(line, rightToLeft); at >= 0 {
-			s.add(KindHidden, number, line, at, at)
+			s.add(KindHidden, number, line, at)
 		}
 		if rest, more := strings.CutSuffix(line, `\`); more && len(joined)+len(rest) < maxLine {
 			if joined == "" {
@@ -75,12 +75,12 @@ func examine(file, text string, declared []string) []Finding {
 }
 
 // add keeps one finding of a kind for each line.
-func (s *scan) add(kind Kind, number int, line string, from, to int) {
+func (s *scan) add(kind Kind, number int, line string, from int) {
 	if s.seen[kind] == number {
 		return
 	}
 	s.seen[kind] = number
-	s.found = append(s.found, Finding{File: s.file, Line: number, Kind: kind, Quote: quote(line, from, to)})
+	s.found = append(s.found, Finding{File: s.file, Line: number, Kind: kind, Quote: quote(line, from)})
 }
 
 func (s *scan) line(line string, number int) {
@@ -100,7 +100,7 @@ func (s *scan) line(line string, number int) {
 			continue
 		}
 		if at := r.expr().FindStringSubmatchIndex(plain); at != nil && (r.counts == nil || r.counts(plain, at)) {
-			s.add(r.kind, number, plain, at[0], at[1])
+			s.add(r.kind, number, plain, at[0])
 		}
 	}
 	s.follow(plain, lower, number)
@@ -162,14 +162,14 @@ func (s *scan) follow(line, lower string, number int) {
 	if len(s.loaded) > 0 {
 		for _, m := range runPattern().FindAllStringSubmatchIndex(line, 8) {
 			if name := baseName(pick(line, m)); s.loaded[name] {
-				s.add(KindRemote, number, line, m[0], m[1])
+				s.add(KindRemote, number, line, m[0])
 			}
 		}
 	}
 	if len(s.tainted) > 0 {
 		for _, m := range evalPattern().FindAllStringSubmatchIndex(line, 8) {
 			if kind, ok := s.tainted[pick(line, m)]; ok {
-				s.add(kind, number, line, m[0], m[1])
+				s.add(kind, number, line, m[0])
 			}
 		}
 	}
@@ -242,7 +242,7 @@ func (s *scan) blob(line, lower string, number int) {
 		return
 	}
 	if decodePattern().MatchString(s.lower) && runsPattern().MatchString(s.lower) {
-		s.add(KindEncoded, number, line, at[0], at[1])
+		s.add(KindEncoded, number, line, at[0])
 	}
 }
 
@@ -304,12 +304,12 @@ func (s *scan) whole(text string) {
 		number++
 		line = strings.TrimRight(line, "\r\n")
 		if m := codePattern().FindStringIndex(line); m != nil && loads {
-			s.add(KindRemote, number, line, m[0], m[1])
+			s.add(KindRemote, number, line, m[0])
 		} else if m != nil && decodes {
-			s.add(KindEncoded, number, line, m[0], m[1])
+			s.add(KindEncoded, number, line, m[0])
 		}
 		if m := dumpPattern().FindStringIndex(line); m != nil && sends && !strings.Contains(text, "env=env") { // a child gets a changed copy
-			s.add(KindCredentials, number, line, m[0], m[1])
+			s.add(KindCredentials, number, line, m[0])
 		}
 	}
 }
@@ -338,7 +338,7 @@ func (s *scan) variables(text string) {
 				around = text
 			}
 			if netPattern().MatchString(around) && !speaksTo(name, strings.ReplaceAll(around, name, "")) {
-				s.add(KindCredentials, number, line, m[0], m[1])
+				s.add(KindCredentials, number, line, m[0])
 			}
 		}
 	}

@@ -156,8 +156,8 @@ func hostsIn(text string, hosts map[string]bool) {
 
 var addressPattern = sys.Pattern(`https?://[A-Za-z0-9.-]+`)
 
-// quote cuts the place of a finding out of its line.
-func quote(line string, from, to int) string {
+// quote cuts the place of a finding, which begins at from, out of its line.
+func quote(line string, from int) string {
 	runes := 0
 	for from > 0 && runes < 40 {
 		_, size := utf8.DecodeLastRuneInString(line[:from])
@@ -172,7 +172,6 @@ func quote(line string, from, to int) string {
 			break
 		}
 	}
-	_ = to
 	return strings.TrimSpace(visible(text))
 }
 

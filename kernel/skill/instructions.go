@@ -59,7 +59,7 @@ func (s *scan) instructions(before, line string, number int) {
 		for _, need := range o.need {
 			if strings.Contains(lower, need) {
 				if at := o.expr().FindStringIndex(text); at != nil && !(o.turned && turned(text, at)) {
-					s.add(KindInstruction, number, text, at[0], at[1])
+					s.add(KindInstruction, number, text, at[0])
 				}
 			} else if both == "" || !strings.Contains(bothLower, need) {
 				continue
@@ -69,7 +69,7 @@ func (s *scan) instructions(before, line string, number int) {
 			}
 			// Only what goes over the end of the line: the rest was found, or will be.
 			if at := o.expr().FindStringIndex(both); at != nil && at[0] < len(both)-len(text) && at[1] > len(both)-len(text) && !(o.turned && turned(both, at)) {
-				s.add(KindInstruction, number, both, at[0], at[1])
+				s.add(KindInstruction, number, both, at[0])
 			}
 			break
 		}

@@ -2,6 +2,7 @@ package skill
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -171,7 +172,7 @@ func (s *Skill) fillName(n node, folder string) {
 	}
 	switch {
 	case s.Name == "":
-		s.Name = cmpOr(clean(folder), "skill")
+		s.Name = cmp.Or(clean(folder), "skill")
 		s.warn(sys.Say("SKILL.md has no name; the name of the folder is used."))
 	case folder != "" && fold(norm.NFKC.String(folder)) != fold(norm.NFKC.String(s.Name)):
 		s.warn(sys.Say("The name %q is not that of the folder, %q.", s.Name, sys.Shorten(clean(folder), 80)))
@@ -182,13 +183,6 @@ func (s *Skill) fillName(n node, folder string) {
 	if r := []rune(s.Name); len(r) > MaxName {
 		s.Name = strings.TrimSpace(string(r[:MaxName]))
 	}
-}
-
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // clean is a text in one line, without characters that cannot be seen.
@@ -289,7 +283,7 @@ func (s *Skill) fillOpenClaw(o node) {
 			in.Kind = "npm"
 		}
 		for _, key := range []string{"formula", "package", "module", "cask"} {
-			in.Package = cmpOr(in.Package, strings.TrimSpace(spec.get(key).text))
+			in.Package = cmp.Or(in.Package, strings.TrimSpace(spec.get(key).text))
 		}
 		for at := range in.OS {
 			in.OS[at] = systemOf(in.OS[at])

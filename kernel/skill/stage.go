@@ -137,15 +137,13 @@ func (in *intake) write(name string, mode fs.FileMode, open func() (io.ReadClose
 		return err
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
-	n, err := io.Copy(to, &counted{in: in, r: from, name: name})
-	if err != nil {
+	if _, err := io.Copy(to, &counted{in: in, r: from, name: name}); err != nil {
 		return err
 	}
 	if mode&0o111 != 0 { // whatever the mask of this process
-		err = to.Chmod(perm)
+		return to.Chmod(perm)
 	}
-	_ = n
-	return err
+	return nil
 }
 
 // counted holds one file and all of them to their bounds while they are read.

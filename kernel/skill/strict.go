@@ -77,6 +77,8 @@ func StrictFile(folder string, file []byte) []Problem {
 		return whole(sys.Say("The frontmatter has a list or map in brackets; write one line for each value."))
 	case found.tags:
 		return whole(sys.Say("The frontmatter has a YAML tag (!); write the value alone."))
+	case found.tabs:
+		return whole(sys.Say("The frontmatter has a tab; write spaces, or put the value in quotation marks."))
 	case len(found.twice) > 0:
 		return whole(sys.Say("%q is in the frontmatter twice.", found.twice[0]))
 	case top.kind != mapping:

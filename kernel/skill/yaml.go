@@ -72,6 +72,7 @@ func (n node) strings() (out []string) {
 type quirks struct {
 	flow, tags bool
 	twice      []string // keys of the top that stand there twice
+	tabs       bool     // one outside of quotation marks and blocks
 	trap       bool     // it was made to cost much: quotation marks do not mend it
 }
 
@@ -128,6 +129,10 @@ func checkTokens(tokens token.Tokens, found *quirks) sys.Words {
 	refers := false
 	for _, t := range tokens {
 		switch t.Type {
+		case token.StringType:
+			if before := t.Prev; before == nil || before.Type != token.LiteralType && before.Type != token.FoldedType {
+				found.tabs = found.tabs || strings.Contains(t.Origin, "\t")
+			}
 		case token.AliasType: // a description that begins with an asterisk looks like one
 			refers = true
 		case token.AnchorType, token.MergeKeyType:
