@@ -47,7 +47,6 @@ var mayImport = map[string][]string{
 	"kernel/memory":    ground("kernel/llm", "kernel/retrieval"),
 	"kernel/knowledge": ground("kernel/git", "kernel/retrieval"),
 	"kernel/web":       ground("kernel/security", "kernel/document"),
-	"kernel/skill":     ground("kernel/git", "kernel/sandbox"),
 	"kernel/a2a":       ground(),
 
 	// The door, and what parts say of themselves
@@ -56,7 +55,8 @@ var mayImport = map[string][]string{
 	"kernel/home":   nil,
 
 	// Parts
-	"kernel/mcp": {"kernel/sys", "kernel/store", "kernel/security", "kernel/sandbox", "kernel/guard", "kernel/health", "kernel/home"},
+	"kernel/skill": {"kernel/sys", "kernel/store", "kernel/security", "kernel/guard", "kernel/health", "kernel/home"},
+	"kernel/mcp":   {"kernel/sys", "kernel/store", "kernel/security", "kernel/sandbox", "kernel/guard", "kernel/health", "kernel/home"},
 
 	// 4: running an agent
 	"kernel/ouroboros": {"kernel/sys", "kernel/llm"},
