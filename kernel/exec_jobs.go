@@ -394,6 +394,7 @@ type Workplace struct {
 	Limited   bool          // a limit holds on what it may use
 
 	ServerTools int // how many tools of MCP servers there are for it
+	Skills      int // how many skills
 }
 
 // Workplace returns where and how the principal of h works.
@@ -415,7 +416,15 @@ func (h *Handle) Workplace(ctx context.Context) (Workplace, error) {
 		}
 		servers = len(all)
 	}
-	return Workplace{ServerTools: servers, Limited: limited, Folder: c.scope.folder, Mode: string(c.scope.mode), Isolation: c.k.isolation(), ToolsOff: append(off, c.toolsBarred()...)}, nil
+	skills := 0
+	if h.May("skills.list") {
+		all, err := h.Skills.List(ctx)
+		if err != nil {
+			return Workplace{}, err
+		}
+		skills = len(all)
+	}
+	return Workplace{ServerTools: servers, Skills: skills, Limited: limited, Folder: c.scope.folder, Mode: string(c.scope.mode), Isolation: c.k.isolation(), ToolsOff: append(off, c.toolsBarred()...)}, nil
 }
 
 // May reports whether the principal of h holds the right to make a system call,

@@ -21,6 +21,7 @@ type Handle struct {
 	Knowledge *KnowledgeAPI // the person's notes
 	A2A       *A2AAPI       // cards of agents, and what they say to each other
 	MCP       *MCPAPI       // servers of tools
+	Skills    *SkillsAPI    // how kinds of work are done
 	Infra     *InfraAPI     // events, configuration, models, health
 }
 
@@ -109,5 +110,6 @@ func (h *Handle) In(folder string) *Handle {
 func (h *Handle) Principal() sys.Principal { return h.Exec.who }
 
 func handleOf(c *caller) *Handle {
-	return &Handle{State: &StateAPI{c}, Agents: &AgentsAPI{c}, Security: &SecurityAPI{c}, Exec: &ExecAPI{c}, Memory: &MemoryAPI{c}, Space: &SpaceAPI{c}, Browser: &BrowserAPI{c}, Knowledge: &KnowledgeAPI{c}, A2A: &A2AAPI{c}, MCP: c.k.mcp.As(door.NewCaller(c.who, door.Scope{RunID: c.scope.runID, SessionID: c.scope.sessionID, Folder: c.scope.folder, Mode: c.scope.mode, Agent: c.scope.agent, Space: c.scope.space}, c)), Infra: &InfraAPI{c}}
+	part := door.NewCaller(c.who, door.Scope{RunID: c.scope.runID, SessionID: c.scope.sessionID, Folder: c.scope.folder, Mode: c.scope.mode, Agent: c.scope.agent, Space: c.scope.space}, c)
+	return &Handle{State: &StateAPI{c}, Agents: &AgentsAPI{c}, Security: &SecurityAPI{c}, Exec: &ExecAPI{c}, Memory: &MemoryAPI{c}, Space: &SpaceAPI{c}, Browser: &BrowserAPI{c}, Knowledge: &KnowledgeAPI{c}, A2A: &A2AAPI{c}, MCP: c.k.mcp.As(part), Skills: c.k.skills.As(part), Infra: &InfraAPI{c}}
 }

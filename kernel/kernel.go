@@ -22,6 +22,7 @@ import (
 	"oxios/kernel/memory"
 	"oxios/kernel/sandbox"
 	"oxios/kernel/security"
+	"oxios/kernel/skill"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
 	"oxios/kernel/web"
@@ -136,6 +137,7 @@ type Kernel struct {
 	vaultWrites sync.Mutex // held while the vault is changed
 	workspace   *git.Repo  // seeds and evaluations
 	mcp         *mcp.Service
+	skills      *skill.Service
 	parts       []any // in the order in which they were built
 	guardian    guardian
 

@@ -14,6 +14,7 @@ import (
 	"oxios/kernel/mcp"
 	"oxios/kernel/sandbox"
 	"oxios/kernel/security"
+	"oxios/kernel/skill"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
 )
@@ -30,6 +31,24 @@ type (
 	MCPChange = mcp.Changed
 	MCPCall   = mcp.Call
 	MCPResult = mcp.Result
+
+	SkillsAPI     = skill.API
+	Skill         = skill.Skill
+	SkillView     = skill.View
+	SkillDetails  = skill.Details
+	SkillChange   = skill.Change
+	SkillText     = skill.Text
+	SkillReview   = skill.Review
+	SkillFile     = skill.File
+	SkillFinding  = skill.Finding
+	SkillKind     = skill.Kind
+	SkillLicense  = skill.License
+	SkillMissing  = skill.Missing
+	SkillInstall  = skill.Install
+	SkillRequires = skill.Requires
+	SkillSource   = skill.Source
+	SkillProblem  = skill.Problem
+	SkillLeft     = skill.LeftOut
 )
 
 // What a part of the kernel can do besides its calls; see kernel/guard for those.
@@ -55,6 +74,36 @@ func (k *Kernel) newMCP() *mcp.Service {
 		},
 		Told: func(server string) { k.publish(event.ServerChanged, scope{}, server) },
 	})
+}
+
+// newSkills joins the skills to what they use.
+func (k *Kernel) newSkills() *skill.Service {
+	return skill.New(skill.Config{
+		Dir: filepath.Join(k.opts.Home, "skills"), Shared: filepath.Join(homeFolder(), ".agents", "skills"), Clock: k.clock, Log: k.log,
+		Trusted: func(ctx context.Context, folder string) bool {
+			trust, err := k.trust(ctx, folder)
+			return err == nil && trust == FolderTrusted
+		},
+		Has: machineHas{k},
+		Brings: func(name string) store.Labels {
+			return Labels{store.NewLabel(Label{Origin: store.LabelSkill, Untrusted: true, Name: name}, "", sys.Say("what the skill %s says", name))}
+		},
+		Diff: unifiedDiff, Told: func(name string) { k.publish(event.SkillsChanged, scope{}, name) },
+	})
+}
+
+// machineHas answers what a skill requires.
+type machineHas struct{ k *Kernel }
+
+func (m machineHas) Program(name string) bool {
+	return findProgram(name, nil, m.k.opts.Home, m.k.commandEnv()) != ""
+}
+
+func (m machineHas) Env(name string) bool { return m.k.opts.Env(name) != "" }
+
+func (m machineHas) Config(key string) bool {
+	v, ok := m.k.config.view().Values[key]
+	return ok && v != "" && v != "false" && v != "0"
 }
 
 // serverSpec is what a program of a part gets to run with, in a folder of its own in the home.

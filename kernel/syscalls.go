@@ -220,6 +220,16 @@ var syscalls = table(
 	Syscall{Name: "mcp.accept", Domain: security.DomainMCP, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
 	Syscall{Name: "mcp.log", Domain: security.DomainMCP, Rights: security.R, Person: true},
 
+	Syscall{Name: "skills.list", Domain: security.DomainProgram, Rights: security.R},
+	Syscall{Name: "skills.read", Domain: security.DomainProgram, Rights: security.R},
+	Syscall{Name: "skills.leftOut", Domain: security.DomainProgram, Rights: security.R, Person: true},
+	Syscall{Name: "skills.show", Domain: security.DomainProgram, Rights: security.R, Person: true},
+	Syscall{Name: "skills.check", Domain: security.DomainProgram, Rights: security.R, Person: true},
+	Syscall{Name: "skills.install", Domain: security.DomainProgram, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
+	Syscall{Name: "skills.accept", Domain: security.DomainProgram, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
+	Syscall{Name: "skills.enable", Domain: security.DomainProgram, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
+	Syscall{Name: "skills.remove", Domain: security.DomainProgram, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
+
 	Syscall{Name: "infra.events", Domain: security.DomainInfra, Rights: security.R},
 	Syscall{Name: "infra.recentEvents", Domain: security.DomainInfra, Rights: security.R},
 	Syscall{Name: "infra.status", Domain: security.DomainInfra, Rights: security.R},

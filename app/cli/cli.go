@@ -240,6 +240,7 @@ var topCommands = []struct {
 	{"spaces", (*console).spacesCommand},
 	{"tools", (*console).toolsCommand},
 	{"mcp", (*console).mcpCommand},
+	{"skills", (*console).skillsCommand},
 	{"prompt", (*console).promptCommand},
 	{"web", (*console).webCommand},
 	{"vault", (*console).vaultCommand},

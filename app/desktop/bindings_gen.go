@@ -37,6 +37,7 @@ func Bindings(ctx func() context.Context, handle func() (*remote.Handle, error))
 		&Knowledge{b},
 		&A2A{b},
 		&MCP{b},
+		&Skills{b},
 		&Infra{b},
 	}
 }
@@ -1024,6 +1025,54 @@ func (a *MCP) Log(args string) (string, error) {
 // Call takes [in].
 func (a *MCP) Call(args string) (string, error) {
 	return a.b.call("mcp.call", args)
+}
+
+// Skills binds remote.SkillsAPI.
+type Skills struct{ b bound }
+
+// List takes [].
+func (a *Skills) List(args string) (string, error) {
+	return a.b.call("skills.list", args)
+}
+
+// LeftOut takes [].
+func (a *Skills) LeftOut(args string) (string, error) {
+	return a.b.call("skills.leftOut", args)
+}
+
+// Show takes [name].
+func (a *Skills) Show(args string) (string, error) {
+	return a.b.call("skills.show", args)
+}
+
+// Accept takes [name, now].
+func (a *Skills) Accept(args string) (string, error) {
+	return a.b.call("skills.accept", args)
+}
+
+// Enable takes [name, on].
+func (a *Skills) Enable(args string) (string, error) {
+	return a.b.call("skills.enable", args)
+}
+
+// Install takes [from].
+func (a *Skills) Install(args string) (string, error) {
+	return a.b.call("skills.install", args)
+}
+
+// Remove takes [name].
+func (a *Skills) Remove(args string) (string, error) {
+	return a.b.call("skills.remove", args)
+}
+
+// Check takes [folder, strict].
+func (a *Skills) Check(args string) (string, error) {
+	return a.b.call("skills.check", args)
+}
+
+// Read takes [name, file].
+func (a *Skills) Read(args string) (string, error) {
+	return a.b.call("skills.read", args)
 }
 
 // Infra binds remote.InfraAPI.

@@ -22,6 +22,7 @@ type Handle struct {
 	Knowledge KnowledgeAPI
 	A2A       A2AAPI
 	MCP       MCPAPI
+	Skills    SkillsAPI
 	Infra     InfraAPI
 }
 
@@ -664,6 +665,32 @@ type MCPAPI interface {
 	Call(ctx context.Context, in kernel.MCPCall) (kernel.MCPResult, error)
 }
 
+// API holds the calls about skills.
+type SkillsAPI interface {
+	// List lists the skills that the caller has where it works, by source and name. An agent sees those that are ready.
+	List(ctx context.Context) ([]kernel.SkillView, error)
+	// LeftOut lists the folders that hold a skill which is not used, and why.
+	LeftOut(ctx context.Context) ([]kernel.SkillLeft, error)
+	// Show returns a skill with its review: its files, its licence, the machines that it names, what looks dangerous in it, and
+	// what changed since it was accepted.
+	Show(ctx context.Context, name string) (kernel.SkillDetails, error)
+	// Accept lets agents have a skill as it is now. now is the hash that was shown: a skill that changed meanwhile is not accepted.
+	Accept(ctx context.Context, name string, now string) (kernel.SkillView, error)
+	// Enable switches a skill on or off for all agents, from their next step on.
+	Enable(ctx context.Context, name string, on bool) (kernel.SkillView, error)
+	// Install copies a skill from a folder or an archive (zip, tar, tar.gz) of this computer into the home. It is not used before
+	// it was reviewed. One of the same name that is installed is replaced, and has to be reviewed again.
+	Install(ctx context.Context, from string) (kernel.SkillView, error)
+	// Remove deletes an installed skill with what was decided about it. Others are not ours to delete.
+	Remove(ctx context.Context, name string) error
+	// Check says where the skill in a folder is not as the specification wants it, and nothing where it is: strictly by its letter,
+	// or else only what Oxios itself warns of.
+	Check(ctx context.Context, folder string, strict bool) ([]kernel.SkillProblem, error)
+	// Read returns the instructions of a skill, or one of its files. What others wrote taints the run that reads it. A skill is
+	// read only as it was reviewed.
+	Read(ctx context.Context, name string, file string) (kernel.SkillText, error)
+}
+
 // InfraAPI holds the calls about events, configuration, models and health.
 type InfraAPI interface {
 	// Autostart tells whether Oxios starts with the person's session. The truth is
@@ -818,6 +845,7 @@ func Local(h *kernel.Handle) *Handle {
 		Knowledge: h.Knowledge,
 		A2A:       h.A2A,
 		MCP:       h.MCP,
+		Skills:    h.Skills,
 		Infra:     h.Infra,
 	}
 }
@@ -835,6 +863,7 @@ func (c *Client) Handle() *Handle {
 		Knowledge: clientKnowledge{c},
 		A2A:       clientA2A{c},
 		MCP:       clientMCP{c},
+		Skills:    clientSkills{c},
 		Infra:     clientInfra{c},
 	}
 }
@@ -1621,6 +1650,44 @@ func (remote clientMCP) Log(ctx context.Context, name string) (string, error) {
 
 func (remote clientMCP) Call(ctx context.Context, in kernel.MCPCall) (kernel.MCPResult, error) {
 	return call[kernel.MCPResult](ctx, remote.c, "mcp.call", in)
+}
+
+type clientSkills struct{ c *Client }
+
+func (remote clientSkills) List(ctx context.Context) ([]kernel.SkillView, error) {
+	return call[[]kernel.SkillView](ctx, remote.c, "skills.list")
+}
+
+func (remote clientSkills) LeftOut(ctx context.Context) ([]kernel.SkillLeft, error) {
+	return call[[]kernel.SkillLeft](ctx, remote.c, "skills.leftOut")
+}
+
+func (remote clientSkills) Show(ctx context.Context, name string) (kernel.SkillDetails, error) {
+	return call[kernel.SkillDetails](ctx, remote.c, "skills.show", name)
+}
+
+func (remote clientSkills) Accept(ctx context.Context, name string, now string) (kernel.SkillView, error) {
+	return call[kernel.SkillView](ctx, remote.c, "skills.accept", name, now)
+}
+
+func (remote clientSkills) Enable(ctx context.Context, name string, on bool) (kernel.SkillView, error) {
+	return call[kernel.SkillView](ctx, remote.c, "skills.enable", name, on)
+}
+
+func (remote clientSkills) Install(ctx context.Context, from string) (kernel.SkillView, error) {
+	return call[kernel.SkillView](ctx, remote.c, "skills.install", from)
+}
+
+func (remote clientSkills) Remove(ctx context.Context, name string) error {
+	return do(ctx, remote.c, "skills.remove", name)
+}
+
+func (remote clientSkills) Check(ctx context.Context, folder string, strict bool) ([]kernel.SkillProblem, error) {
+	return call[[]kernel.SkillProblem](ctx, remote.c, "skills.check", folder, strict)
+}
+
+func (remote clientSkills) Read(ctx context.Context, name string, file string) (kernel.SkillText, error) {
+	return call[kernel.SkillText](ctx, remote.c, "skills.read", name, file)
 }
 
 type clientInfra struct{ c *Client }
@@ -3168,6 +3235,71 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.MCP.Call(ctx, a0)
+	},
+	"skills.list": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Skills.List(ctx)
+	},
+	"skills.leftOut": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Skills.LeftOut(ctx)
+	},
+	"skills.show": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Skills.Show(ctx, a0)
+	},
+	"skills.accept": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Skills.Accept(ctx, a0, a1)
+	},
+	"skills.enable": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 bool
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Skills.Enable(ctx, a0, a1)
+	},
+	"skills.install": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Skills.Install(ctx, a0)
+	},
+	"skills.remove": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return nil, h.Skills.Remove(ctx, a0)
+	},
+	"skills.check": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 bool
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Skills.Check(ctx, a0, a1)
+	},
+	"skills.read": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Skills.Read(ctx, a0, a1)
 	},
 	"infra.autostart": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {

@@ -47,6 +47,7 @@ const (
 	ConfigChanged    = "config"          // kernel.ConfigView
 	Restored         = "restored"        // kernel.RestoreReport: a backup came in, so lists must be read anew
 	ProviderChange   = "provider"        // kernel.Provider
+	SkillsChanged    = "skills"          // string: the name of a skill that came, changed or went, or about which the person decided; "" for several
 	ServerChanged    = "mcp"             // string: the name of an MCP server that started, ended, or offers something else
 	JobChanged       = "job"             // kernel.Job
 	SeedChanged      = "seed"            // kernel.SeedInfo: a version was frozen, evaluated or given up

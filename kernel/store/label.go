@@ -31,6 +31,7 @@ const (
 	LabelVault      LabelOrigin = "vault"      // notes of the person
 	LabelMemory     LabelOrigin = "memory"     // what is remembered of the person
 	LabelWork       LabelOrigin = "work"       // the person's work: files of the folder, the output of commands
+	LabelSkill      LabelOrigin = "skill"      // what a skill that was installed says
 	LabelServer     LabelOrigin = "server"     // what an MCP server said
 	LabelWritten    LabelOrigin = "written"    // a file that an agent wrote after it had read such things
 )

@@ -3,6 +3,7 @@ package sys
 // koreanTaint are the sentences about where what a run has read came from.
 func koreanTaint() [][2]string {
 	return [][2]string{
+		{"what the skill %s says", "%s 스킬의 내용"},
 		{"what the server %s said", "%s 서버가 보낸 내용"},
 		// What labels are of. Each stands in the place of "%s" in the sentences below.
 		{"%s from %s, a folder that you have not trusted", "%s (신뢰하지 않은 폴더 %s)"},

@@ -3,6 +3,8 @@ package sys
 // koreanTools are what the tools are for, as the settings show it.
 func koreanTools() [][2]string {
 	return [][2]string{
+		{"Reads how a kind of work is done.", "어떤 일을 하는 방법을 읽습니다."},
+		{"Read the skill %s", "스킬 읽기: %s"},
 		{"Finds tools of connected servers.", "연결된 서버의 도구를 찾습니다."},
 		{"Find tools for %s", "도구 찾기: %s"},
 		{"Talks to the other agents that work on the same thing, and hands tasks to them.", "같은 일을 하는 다른 에이전트와 이야기하고 일을 맡깁니다."},

@@ -75,7 +75,11 @@ func fitting(all []kernel.MCPTool, goal string) (out []kernel.MCPTool) {
 		return nil
 	}
 	size := 0
-	for _, name := range serverIndex.of(all).Find(goal, maxOffered) {
+	infos := make([]kernel.ToolInfo, len(all))
+	for i, t := range all {
+		infos[i] = kernel.ToolInfo{Name: t.Call, Description: t.Title + " " + t.Description, Terms: strings.Join(parameters(t.Schema), " ")}
+	}
+	for _, name := range serverIndex.of(infos).Find(goal, maxOffered) {
 		i := slices.IndexFunc(all, func(t kernel.MCPTool) bool { return t.Call == name })
 		if size += len(all[i].Call) + len(all[i].Description) + len(all[i].Schema); size > maxSchemas && len(out) > 0 {
 			break
@@ -85,8 +89,8 @@ func fitting(all []kernel.MCPTool, goal string) (out []kernel.MCPTool) {
 	return out
 }
 
-// serverIndex finds tools of servers. It is built anew only when what they offer is another.
-var serverIndex indexed
+// serverIndex finds tools of servers, and skillIndex skills. Each is built anew only when there are others.
+var serverIndex, skillIndex indexed
 
 type indexed struct {
 	sync.Mutex
@@ -94,11 +98,10 @@ type indexed struct {
 	index *Retriever
 }
 
-func (x *indexed) of(all []kernel.MCPTool) *Retriever {
+func (x *indexed) of(all []kernel.ToolInfo) *Retriever {
 	sum := sha256.New()
 	for _, t := range all {
-		fmt.Fprintf(sum, "%s\x00%s\x00%s\x00", t.Call, t.Title, t.Description)
-		sum.Write(t.Schema)
+		fmt.Fprintf(sum, "%s\x00%s\x00%s\x00", t.Name, t.Description, t.Terms)
 	}
 	key := [32]byte(sum.Sum(nil))
 	x.Lock()
@@ -106,11 +109,7 @@ func (x *indexed) of(all []kernel.MCPTool) *Retriever {
 	if x.index != nil && x.key == key {
 		return x.index
 	}
-	infos := make([]kernel.ToolInfo, len(all))
-	for i, t := range all {
-		infos[i] = kernel.ToolInfo{Name: t.Call, Description: t.Title + " " + t.Description, Terms: strings.Join(parameters(t.Schema), " ")}
-	}
-	x.key, x.index = key, NewRetriever(infos)
+	x.key, x.index = key, NewRetriever(all)
 	return x.index
 }
 

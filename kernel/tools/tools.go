@@ -27,7 +27,7 @@ type maker struct {
 }
 
 // makers are all tools, in the order in which they are offered.
-var makers = []maker{readMaker, writeMaker, editMaker, grepMaker, findMaker, lsMaker, execMaker, webSearchMaker, webFetchMaker, beginTaskMaker, knowledgeMaker, memoryReadMaker, memorySearchMaker, memoryWriteMaker, spaceMaker, agentMaker, a2aMaker, budgetMaker, resourceMaker, securityMaker, auditMaker, eventsMaker, findToolsMaker}
+var makers = []maker{readMaker, writeMaker, editMaker, grepMaker, findMaker, lsMaker, execMaker, webSearchMaker, webFetchMaker, beginTaskMaker, knowledgeMaker, memoryReadMaker, memorySearchMaker, memoryWriteMaker, spaceMaker, agentMaker, a2aMaker, budgetMaker, resourceMaker, securityMaker, auditMaker, eventsMaker, skillMaker, findToolsMaker}
 
 // New returns what a run may use, made from the run's own Handle. All tools of
 // Oxios are offered, and of those of servers the ones that fit the goal.
@@ -52,7 +52,15 @@ func New(ctx context.Context, h *kernel.Handle, goal string) (agent.Toolset, err
 		}
 		set.Tools = append(set.Tools, more...)
 	}
-	set.Index, set.Manifest = index(offered), manifest(offered, at)
+	var skills string
+	if slices.ContainsFunc(offered, func(m maker) bool { return m.name == skillMaker.name }) {
+		list, named, err := fittingSkills(ctx, h, goal)
+		if err != nil {
+			return agent.Toolset{}, err
+		}
+		skills = skillsSection(list, named)
+	}
+	set.Index, set.Manifest = index(offered, skills), manifest(offered, at)
 	return set, nil
 }
 

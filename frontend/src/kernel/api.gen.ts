@@ -1668,7 +1668,7 @@ export interface LabelInfo {
 }
 
 /** LabelOrigin says what kind of thing a [Label] is of. */
-export type LabelOrigin = 'file' | 'folder' | 'network' | 'attachment' | 'outside' | 'secret' | 'web' | 'vault' | 'memory' | 'work' | 'server' | 'written';
+export type LabelOrigin = 'file' | 'folder' | 'network' | 'attachment' | 'outside' | 'secret' | 'web' | 'vault' | 'memory' | 'work' | 'skill' | 'server' | 'written';
 
 /**
  * LabelQuery selects labels. Without a run they are those of the files that agents
@@ -1687,6 +1687,9 @@ export interface Left {
   path: string;
   text: Words;
 }
+
+/** LicenseKind is what a licence allows, as far as its text tells. */
+export type LicenseKind = 'open' | 'source-available' | 'unknown' | 'none';
 
 /** Limits are the most that may be used: nil is no limit, and 0 allows nothing. */
 export interface Limits {
@@ -3262,6 +3265,255 @@ export interface ShellArgs {
   network?: boolean;
   /** what the caller says it is for */
   reason?: string;
+}
+
+/**
+ * Skill is what the frontmatter of a SKILL.md says, and where its text is. All of
+ * it is the author's claim.
+ */
+export interface Skill {
+  /** the folder's, where the file names none */
+  name: string;
+  description: string;
+  license?: string;
+  compatibility?: string;
+  metadata?: Record<string, string>;
+  /** what the author expects to be used; it grants nothing */
+  allowed_tools?: string[];
+  /** a person may start it as /name; true unless the file says no */
+  user_invocable: boolean;
+  /** an http or https address, or empty */
+  homepage?: string;
+  emoji?: string;
+  requires?: SkillRequires;
+  install?: SkillInstall[];
+  /** the variable that holds the key it needs most */
+  primary_env?: string;
+  /** its folder, absolute; of a bundled one the path among the embedded files */
+  dir: string;
+  /** SKILL.md, or skill.md */
+  file: string;
+  /** set by [Find] */
+  source: SkillSource;
+  /** see [Hash]; empty until the caller computed it */
+  hash?: string;
+  warnings?: Words[];
+  /** where in the file the instructions begin, in bytes */
+  body_offset: number;
+  /** and how long they are */
+  body_size: number;
+}
+
+/** Change is one file of a skill that is not what was accepted. */
+export interface SkillChange {
+  path: string;
+  /** unified */
+  diff?: string;
+  /** no text, or too long: only that it may have changed is known */
+  binary?: boolean;
+}
+
+/** Details are a skill with all that a person needs to decide about it. */
+export interface SkillDetails {
+  /** the folder's, where the file names none */
+  name: string;
+  description: string;
+  license?: string;
+  compatibility?: string;
+  metadata?: Record<string, string>;
+  /** what the author expects to be used; it grants nothing */
+  allowed_tools?: string[];
+  /** a person may start it as /name; true unless the file says no */
+  user_invocable: boolean;
+  /** an http or https address, or empty */
+  homepage?: string;
+  emoji?: string;
+  requires?: SkillRequires;
+  install?: SkillInstall[];
+  /** the variable that holds the key it needs most */
+  primary_env?: string;
+  /** its folder, absolute; of a bundled one the path among the embedded files */
+  dir: string;
+  /** SKILL.md, or skill.md */
+  file: string;
+  /** set by [Find] */
+  source: SkillSource;
+  /** see [Hash]; empty until the caller computed it */
+  hash?: string;
+  warnings?: Words[];
+  /** where in the file the instructions begin, in bytes */
+  body_offset: number;
+  /** and how long they are */
+  body_size: number;
+  state: string;
+  missing?: SkillMissing[];
+  review: SkillReview;
+  /** the hash of what it holds now: what [API.Accept] takes */
+  now: string;
+  /** its instructions */
+  body: string;
+  /** what changed since it was accepted */
+  changes?: SkillChange[];
+}
+
+/** File is one file of a skill. */
+export interface SkillFile {
+  path: string;
+  size: number;
+  exec?: boolean;
+  /** it was examined; of others only the name is known */
+  text: boolean;
+  link?: string;
+}
+
+/**
+ * Finding is one place in a skill that a person should see before its first use.
+ * That there are none proves nothing: what holds a skill back is what it may do.
+ */
+export interface SkillFinding {
+  file: string;
+  /** from 1; 0 for the whole file */
+  line: number;
+  kind: SkillKind;
+  /** what stands there, hidden characters made visible */
+  quote?: string;
+}
+
+/**
+ * Install is one way to get what a skill requires, as its author wrote it.
+ * [Install.Argv] makes a command line of it.
+ */
+export interface SkillInstall {
+  id?: string;
+  /** brew, npm, go, uv or download */
+  kind: string;
+  /** formula, package or module */
+  package?: string;
+  /** of a download */
+  url?: string;
+  /** programs that it brings */
+  bins?: string[];
+  label?: string;
+  os?: string[];
+}
+
+/** Kind is what a finding is about. */
+export type SkillKind = 'hidden' | 'remote' | 'shell' | 'credentials' | 'encoded' | 'instruction' | 'unread';
+
+/**
+ * LeftOut is a folder that holds a skill, or may hold some, and why it is not
+ * used.
+ */
+export interface SkillLeft {
+  dir: string;
+  source: SkillSource;
+  /** of a skill that another one hides */
+  name?: string;
+  why: Words;
+}
+
+/** License is what a skill may be used for. */
+export interface SkillLicense {
+  kind: LicenseKind;
+  /** Apache-2.0, or what the frontmatter says */
+  name?: string;
+  /** the text that tells */
+  file?: string;
+}
+
+/** Missing is one requirement that is not met. */
+export interface SkillMissing {
+  /** bin, any_bin, env, config or os */
+  kind: string;
+  names: string[];
+  text: Words;
+  /** ways to get it, of those that the skill names for this system */
+  install?: SkillInstall[];
+}
+
+/** Problem is one way in which a skill is not as the specification wants it. */
+export interface SkillProblem {
+  /** the key of the frontmatter, or empty for the whole file */
+  field?: string;
+  text: Words;
+}
+
+/**
+ * Requires are the programs, variables and settings without which a skill is of
+ * no use, and the systems that it works on.
+ */
+export interface SkillRequires {
+  /** programs, all of them */
+  bins?: string[];
+  /** programs, one of them */
+  any_bins?: string[];
+  /** variables of the environment */
+  env?: string[];
+  /** settings, by their dotted key */
+  config?: string[];
+  /** linux, darwin, windows; empty for all */
+  os?: string[];
+}
+
+/** Review is what a person is shown of a skill before its first use. */
+export interface SkillReview {
+  /** by path */
+  files: SkillFile[];
+  size: number;
+  license: SkillLicense;
+  /** machines that its files name, sorted, at most 50 */
+  hosts?: string[];
+  findings?: SkillFinding[];
+  /** findings beyond those */
+  more?: number;
+}
+
+/** Source says where a skill comes from, and so which of two with one name wins. */
+export type SkillSource = 'agent' | 'project' | 'global' | 'bundled';
+
+/** Text is what an agent reads of a skill. */
+export interface SkillText {
+  name: string;
+  file: string;
+  text: string;
+  /** its other files, with the instructions */
+  files?: string[];
+}
+
+/** View is a skill as a face shows it. */
+export interface SkillView {
+  /** the folder's, where the file names none */
+  name: string;
+  description: string;
+  license?: string;
+  compatibility?: string;
+  metadata?: Record<string, string>;
+  /** what the author expects to be used; it grants nothing */
+  allowed_tools?: string[];
+  /** a person may start it as /name; true unless the file says no */
+  user_invocable: boolean;
+  /** an http or https address, or empty */
+  homepage?: string;
+  emoji?: string;
+  requires?: SkillRequires;
+  install?: SkillInstall[];
+  /** the variable that holds the key it needs most */
+  primary_env?: string;
+  /** its folder, absolute; of a bundled one the path among the embedded files */
+  dir: string;
+  /** SKILL.md, or skill.md */
+  file: string;
+  /** set by [Find] */
+  source: SkillSource;
+  /** see [Hash]; empty until the caller computed it */
+  hash?: string;
+  warnings?: Words[];
+  /** where in the file the instructions begin, in bytes */
+  body_offset: number;
+  /** and how long they are */
+  body_size: number;
+  state: string;
+  missing?: SkillMissing[];
 }
 
 /** SpaceDetected says which space a message would begin a conversation in. */
@@ -5261,6 +5513,40 @@ export interface MCPAPI {
   call(in_: MCPCall): Promise<MCPResult>;
 }
 
+/** API holds the calls about skills. */
+export interface SkillsAPI {
+  /** List lists the skills that the caller has where it works, by source and name. An agent sees those that are ready. */
+  list(): Promise<SkillView[]>;
+  /** LeftOut lists the folders that hold a skill which is not used, and why. */
+  leftOut(): Promise<SkillLeft[]>;
+  /**
+   * Show returns a skill with its review: its files, its licence, the machines that it names, what looks dangerous in it, and
+   * what changed since it was accepted.
+   */
+  show(name: string): Promise<SkillDetails>;
+  /** Accept lets agents have a skill as it is now. now is the hash that was shown: a skill that changed meanwhile is not accepted. */
+  accept(name: string, now: string): Promise<SkillView>;
+  /** Enable switches a skill on or off for all agents, from their next step on. */
+  enable(name: string, on: boolean): Promise<SkillView>;
+  /**
+   * Install copies a skill from a folder or an archive (zip, tar, tar.gz) of this computer into the home. It is not used before
+   * it was reviewed. One of the same name that is installed is replaced, and has to be reviewed again.
+   */
+  install(from: string): Promise<SkillView>;
+  /** Remove deletes an installed skill with what was decided about it. Others are not ours to delete. */
+  remove(name: string): Promise<void>;
+  /**
+   * Check says where the skill in a folder is not as the specification wants it, and nothing where it is: strictly by its letter,
+   * or else only what Oxios itself warns of.
+   */
+  check(folder: string, strict: boolean): Promise<SkillProblem[]>;
+  /**
+   * Read returns the instructions of a skill, or one of its files. What others wrote taints the run that reads it. A skill is
+   * read only as it was reviewed.
+   */
+  read(name: string, file: string): Promise<SkillText>;
+}
+
 /** InfraAPI holds the calls about events, configuration, models and health. */
 export interface InfraAPI {
   /**
@@ -5470,6 +5756,7 @@ export interface Kernel {
   knowledge: KnowledgeAPI;
   a2a: A2AAPI;
   mcp: MCPAPI;
+  skills: SkillsAPI;
   infra: InfraAPI;
 }
 
@@ -5686,6 +5973,17 @@ export function makeKernel(t: Transport): Kernel {
       accept: (name, hash) => t.call('mcp.accept', [name, hash]) as Promise<MCPView>,
       log: (name) => t.call('mcp.log', [name]) as Promise<string>,
       call: (in_) => t.call('mcp.call', [in_]) as Promise<MCPResult>,
+    },
+    skills: {
+      list: () => t.call('skills.list', []) as Promise<SkillView[]>,
+      leftOut: () => t.call('skills.leftOut', []) as Promise<SkillLeft[]>,
+      show: (name) => t.call('skills.show', [name]) as Promise<SkillDetails>,
+      accept: (name, now) => t.call('skills.accept', [name, now]) as Promise<SkillView>,
+      enable: (name, on) => t.call('skills.enable', [name, on]) as Promise<SkillView>,
+      install: (from) => t.call('skills.install', [from]) as Promise<SkillView>,
+      remove: (name) => t.call('skills.remove', [name]) as Promise<void>,
+      check: (folder, strict) => t.call('skills.check', [folder, strict]) as Promise<SkillProblem[]>,
+      read: (name, file) => t.call('skills.read', [name, file]) as Promise<SkillText>,
     },
     infra: {
       autostart: () => t.call('infra.autostart', []) as Promise<Autostart>,

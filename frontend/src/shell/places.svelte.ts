@@ -10,6 +10,7 @@ import { Composer } from '../features/chat/composer.svelte';
 import { Conversation } from '../features/chat/conversation.svelte';
 import type ServerList from '../features/extensions/ServerList.svelte';
 import { Servers } from '../features/extensions/servers.svelte';
+import { Skills } from '../features/extensions/skills.svelte';
 import { Desk, type Entry } from '../features/inbox/desk.svelte';
 import type InboxList from '../features/inbox/InboxList.svelte';
 import type KnowledgeList from '../features/knowledge/KnowledgeList.svelte';
@@ -62,6 +63,7 @@ export class Places {
 	readonly remembered: Remembered;
 	readonly vault: Vault;
 	readonly servers: Servers;
+	readonly skills: Skills;
 	readonly managed: Managed;
 	readonly commands: Commands;
 	readonly on = new Screen();
@@ -92,6 +94,7 @@ export class Places {
 		this.vault = new Vault(live);
 		this.managed = new Managed(live);
 		this.servers = new Servers(live);
+		this.skills = new Skills(live);
 		this.home = new Composer(live, '');
 		const { board, managed, record, remembered, vault } = this;
 		this.shell = new Shell(
@@ -195,7 +198,11 @@ export class Places {
 			this.#wantsCard = undefined;
 			void tick().then(() => this.on.chat?.focusCard());
 		});
-		$effect(() => (shell.view === 'extensions' ? untrack(() => this.servers.follow()) : undefined));
+		$effect(() => {
+			if (shell.view !== 'extensions') return;
+			const offs = untrack(() => [this.servers.follow(), this.skills.follow()]);
+			return () => offs.forEach((off) => off());
+		});
 		$effect(() => live.onevent((e) => vault.receive(e)));
 		$effect(() => live.onreload(() => void vault.again()));
 		$effect(() => live.onevent((e) => commands.titles.receive(e)));

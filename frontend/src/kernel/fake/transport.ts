@@ -24,6 +24,7 @@ import { FakeUndo } from './undo';
 import { pageCalls, searchCalls } from './pages';
 import { FakePlace } from './place';
 import { FakeServers } from './servers';
+import { FakeSkills } from './skills';
 import { FakeVault } from './vault';
 import { embeddedScene } from './vaultfiles';
 
@@ -96,6 +97,7 @@ export class FakeTransport implements Transport, Core {
 			agents,
 			new FakeMemory(this),
 			new FakeServers(this),
+			new FakeSkills(this),
 			{ calls: embedderCalls(this) },
 			spaces,
 			new FakeAudit(this.world),

@@ -1,0 +1,84 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"oxios/kernel"
+	"oxios/kernel/agent"
+	"oxios/kernel/sys"
+)
+
+// maxSkills is how many skills the capability index names: those that fit what a run is asked for.
+const maxSkills = 8
+
+type skillArgs struct {
+	Name string `json:"name" jsonschema:"of the skill, as the capability index has it"`
+	File string `json:"file,omitempty" jsonschema:"one of its files; left out for its instructions"`
+}
+
+var skillMaker = maker{
+	name: "skill", domain: "skills", calls: []string{"skills.read"},
+	about: "Reads how a kind of work is done.",
+	terms: "스킬 방법 절차 지침 프로그램 program how to guide procedure skill",
+	when:  func(at kernel.Workplace) bool { return at.Skills > 0 },
+	make: func(h *kernel.Handle, _ kernel.Workplace) agent.Tool {
+		return newTool("skill", "Reads a skill: instructions for a kind of work, by its name in the capability index. Read it before you begin such work.", nil,
+			func(in skillArgs) sys.Words { return sys.Say("Read the skill %s", in.Name) },
+			func(ctx context.Context, in skillArgs) (agent.Result, error) {
+				t, err := h.Skills.Read(ctx, in.Name, in.File)
+				if err != nil {
+					return agent.Result{}, err
+				}
+				text := t.Text
+				if len(t.Files) > 0 {
+					text += "\n\nFiles of this skill: " + strings.Join(t.Files, ", ")
+				}
+				return agent.Result{Text: text, Title: sys.Say("Read the skill %s", t.Name)}, nil
+			})
+	},
+}
+
+// fittingSkills are the skills that fit a goal, the best first; before them the one that the person named as /name.
+func fittingSkills(ctx context.Context, h *kernel.Handle, goal string) ([]kernel.SkillView, string, error) {
+	all, err := h.Skills.List(ctx)
+	if err != nil || len(all) == 0 {
+		return nil, "", err
+	}
+	named := ""
+	first, _, _ := strings.Cut(strings.TrimSpace(goal), " ")
+	if name, ok := strings.CutPrefix(first, "/"); ok {
+		if i := slices.IndexFunc(all, func(v kernel.SkillView) bool { return v.Name == name && v.UserInvocable }); i >= 0 {
+			named = name
+		}
+	}
+	infos := make([]kernel.ToolInfo, len(all))
+	for i, v := range all {
+		infos[i] = kernel.ToolInfo{Name: v.Name, Description: v.Description}
+	}
+	names := skillIndex.of(infos).Find(goal, maxSkills)
+	if named != "" {
+		names = append([]string{named}, slices.DeleteFunc(names, func(n string) bool { return n == named })...)
+	}
+	var out []kernel.SkillView
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(v kernel.SkillView) bool { return v.Name == name })
+		out = append(out, all[i])
+	}
+	return out, named, nil
+}
+
+// skillsSection is what the capability index says of skills.
+func skillsSection(list []kernel.SkillView, named string) string {
+	var b strings.Builder
+	for _, v := range list {
+		fmt.Fprintf(&b, "<capability><name>%s</name><category>skill</category><description>%s</description><skill>%s</skill></capability>\n",
+			escape(v.Name), escape(sys.Shorten(v.Description, 400)), escape(v.Name))
+	}
+	if named != "" {
+		fmt.Fprintf(&b, "<asked>The person asks for the skill %s: read it first.</asked>\n", escape(named))
+	}
+	return b.String()
+}
