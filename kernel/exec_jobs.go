@@ -393,7 +393,7 @@ type Workplace struct {
 	ToolsOff  []string      // the tools that the person has switched off, or that its role does not have
 	Limited   bool          // a limit holds on what it may use
 
-	ServerTools int // how many tools of MCP servers there are for it
+	ServerTools []MCPTool // those of MCP servers that there are for it
 }
 
 // Workplace returns where and how the principal of h works.
@@ -407,13 +407,9 @@ func (h *Handle) Workplace(ctx context.Context) (Workplace, error) {
 	if err != nil {
 		return Workplace{}, err
 	}
-	servers := 0
+	var servers []MCPTool
 	if h.May("mcp.tools") {
-		all, err := h.MCP.Tools(ctx)
-		if err != nil {
-			return Workplace{}, err
-		}
-		servers = len(all)
+		servers = c.k.mcp.Offered()
 	}
 	return Workplace{ServerTools: servers, Limited: limited, Folder: c.scope.folder, Mode: string(c.scope.mode), Isolation: c.k.isolation(), ToolsOff: append(off, c.toolsBarred()...)}, nil
 }

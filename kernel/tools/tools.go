@@ -45,12 +45,10 @@ func New(ctx context.Context, h *kernel.Handle, goal string) (agent.Toolset, err
 		offered = append(offered, m)
 		set.Tools = append(set.Tools, m.make(h, at))
 	}
-	if at.ServerTools > 0 && slices.ContainsFunc(offered, func(m maker) bool { return m.name == findToolsMaker.name }) {
-		more, err := serverTools(ctx, h, goal)
-		if err != nil {
-			return agent.Toolset{}, err
+	if slices.ContainsFunc(offered, func(m maker) bool { return m.name == findToolsMaker.name }) {
+		for _, t := range fitting(at.ServerTools, goal) {
+			set.Tools = append(set.Tools, serverTool{h, t})
 		}
-		set.Tools = append(set.Tools, more...)
 	}
 	set.Index, set.Manifest = index(offered), manifest(offered, at)
 	return set, nil
