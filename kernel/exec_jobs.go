@@ -393,8 +393,8 @@ type Workplace struct {
 	ToolsOff  []string      // the tools that the person has switched off, or that its role does not have
 	Limited   bool          // a limit holds on what it may use
 
-	ServerTools int // how many tools of MCP servers there are for it
-	Skills      int // how many skills
+	ServerTools []MCPTool   // those of MCP servers that there are for it
+	Skills      []SkillView // the skills that are ready for it
 }
 
 // Workplace returns where and how the principal of h works.
@@ -408,19 +408,17 @@ func (h *Handle) Workplace(ctx context.Context) (Workplace, error) {
 	if err != nil {
 		return Workplace{}, err
 	}
-	servers := 0
+	var servers []MCPTool
 	if h.May("mcp.tools") {
-		all, err := h.MCP.Tools(ctx)
-		if err != nil {
+		servers = c.k.mcp.Offered()
+	}
+	var skills []SkillView
+	if h.May("skills.list") {
+		if skills, err = c.k.skills.Ready(ctx, c.scope.folder); err != nil {
 			return Workplace{}, err
 		}
-		servers = len(all)
 	}
-	skills := 0
-	if h.May("skills.list") {
-		all, err := h.Skills.List(ctx)
-		if err != nil {
-			return Workplace{}, err
+	return Workplace{}, err
 		}
 		skills = len(all)
 	}

@@ -110,6 +110,6 @@ func (h *Handle) In(folder string) *Handle {
 func (h *Handle) Principal() sys.Principal { return h.Exec.who }
 
 func handleOf(c *caller) *Handle {
-	part := door.NewCaller(c.who, door.Scope{RunID: c.scope.runID, SessionID: c.scope.sessionID, Folder: c.scope.folder, Mode: c.scope.mode, Agent: c.scope.agent, Space: c.scope.space}, c)
+	part := door.NewCaller(c.who, door.Scope{RunID: c.scope.runID, SessionID: c.scope.sessionID, Folder: c.scope.folder, Mode: c.scope.mode, Agent: c.scope.agent, Space: c.scope.space}, partGate{c})
 	return &Handle{State: &StateAPI{c}, Agents: &AgentsAPI{c}, Security: &SecurityAPI{c}, Exec: &ExecAPI{c}, Memory: &MemoryAPI{c}, Space: &SpaceAPI{c}, Browser: &BrowserAPI{c}, Knowledge: &KnowledgeAPI{c}, A2A: &A2AAPI{c}, MCP: c.k.mcp.As(part), Skills: c.k.skills.As(part), Infra: &InfraAPI{c}}
 }

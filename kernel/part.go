@@ -126,8 +126,12 @@ func (k *Kernel) serverSpec(files string, network bool) sandbox.Spec {
 	return s
 }
 
-// Pass is the gate of [guard.Do] for the calls of a part.
-func (c *caller) Pass(ctx context.Context, a door.Action, fn func(context.Context) (any, error)) (any, error) {
+// partGate is the gate of [guard.Do] for the calls of parts. It is a type of its own: what a caller can do is no system call.
+type partGate struct{ c *caller }
+
+// Pass has the guard decide about a call of a part, and watches over what it writes.
+func (g partGate) Pass(ctx context.Context, a door.Action, fn func(context.Context) (any, error)) (any, error) {
+	c := g.c
 	act := action{
 		call: a.Call, resource: a.Resource, effect: a.Effect, tier: a.Tier, readOnly: a.ReadOnly, network: a.Network,
 		subject: a.Subject, asksAlways: a.Asks, brought: a.Brought, leaves: a.Egress, beyond: a.Outside, meta: map[string]any{},

@@ -65,15 +65,20 @@ func (a *API) Servers(ctx context.Context) ([]ServerView, error) {
 // Tools lists the tools that agents are offered now, of all servers that are on.
 func (a *API) Tools(ctx context.Context) ([]Tool, error) {
 	return guard.Do(ctx, a.c, guard.Action{Call: "mcp.tools", Resource: "mcp"}, func(context.Context) ([]Tool, error) {
-		set := a.s.c.Settings.MCP()
-		list := []Tool{}
-		for _, name := range slices.Sorted(maps.Keys(set.Servers)) {
-			if v := a.s.view(name, set.Servers[name]); v.offers() {
-				list = append(list, v.Known.Tools...)
-			}
-		}
-		return list, nil
+		return a.s.Offered(), nil
 	})
+}
+
+// Offered are the tools that agents are offered now. The kernel asks it when it makes the tools of a run.
+func (s *Service) Offered() []Tool {
+	set := s.c.Settings.MCP()
+	list := []Tool{}
+	for _, name := range slices.Sorted(maps.Keys(set.Servers)) {
+		if v := s.view(name, set.Servers[name]); v.offers() {
+			list = append(list, v.Known.Tools...)
+		}
+	}
+	return list
 }
 
 func (v ServerView) offers() bool {
@@ -384,6 +389,7 @@ func (s *Service) call(ctx context.Context, name string, def Server, tool Tool, 
 	case call.Err() != nil:
 		return Result{}, sys.Errorf(sys.CodeTimeout, "%s did not answer within %s. Check what it did before you try again.", tool.Call, time.Since(began).Round(time.Second))
 	case errors.Is(err, sdk.ErrConnectionClosed):
+		l.lost() // so that the next call finds none, and starts another
 		return Result{}, sys.Errorf(sys.CodeUnavailable, "The server %s ended while %s was called. Check what it did before you try again.", name, tool.Name).WithHint("`oxios mcp log %s` shows what it said.", name)
 	}
 	return Result{}, sys.Errorf(sys.CodeUnavailable, "%s was refused by its server: %w.", tool.Call, errors.New(plain(err.Error(), 500)))

@@ -178,7 +178,7 @@ func (l *live) launch(ctx context.Context) error {
 	if err != nil {
 		late := greet.Err() != nil
 		hear.Close()
-		l.job.Kill()
+		l.killAfter(endTime) // one that ended is gone in a moment, and says with what
 		<-l.job.Done()
 		why := sys.Say("It did not answer as an MCP server does.")
 		switch {
@@ -315,12 +315,23 @@ func (l *live) end() {
 		return
 	}
 	go l.close()
-	grace := time.NewTimer(endTime)
+	l.killAfter(endTime)
+	<-l.done
+}
+
+// lost waits until a server is gone with which no connection is left.
+func (l *live) lost() {
+	l.killAfter(endTime)
+	<-l.done
+}
+
+// killAfter gives the program so long to end by itself.
+func (l *live) killAfter(d time.Duration) {
+	grace := time.NewTimer(d)
 	defer grace.Stop()
 	select {
 	case <-l.job.Done():
 	case <-grace.C:
 		l.job.Kill()
 	}
-	<-l.done
 }

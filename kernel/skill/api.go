@@ -65,12 +65,17 @@ type Text struct {
 // List lists the skills that the caller has where it works, by source and name. An agent sees those that are ready.
 func (a *API) List(ctx context.Context) ([]View, error) {
 	return guard.Do(ctx, a.c, guard.Action{Call: "skills.list", Resource: "skills"}, func(ctx context.Context) ([]View, error) {
-		views, err := a.s.views(ctx, a.c.Scope().Folder)
 		if a.c.Who().Kind == sys.KindAgent {
-			views = slices.DeleteFunc(views, func(v View) bool { return v.State != StateReady })
+			return a.s.Ready(ctx, a.c.Scope().Folder)
 		}
-		return views, err
+		return a.s.views(ctx, a.c.Scope().Folder)
 	})
+}
+
+// Ready are the skills that agents have who work in a folder. The kernel asks it when it makes the tools of a run.
+func (s *Service) Ready(ctx context.Context, folder string) ([]View, error) {
+	views, err := s.views(ctx, folder)
+	return slices.DeleteFunc(views, func(v View) bool { return v.State != StateReady }), err
 }
 
 // LeftOut lists the folders that hold a skill which is not used, and why.

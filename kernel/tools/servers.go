@@ -31,7 +31,7 @@ var findToolsMaker = maker{
 	name: "find_tools", domain: "mcp", calls: []string{"mcp.tools", "mcp.call"},
 	about: "Finds tools of connected servers.",
 	terms: "도구 서버 연결 확장 찾아 extension server connected mcp more tools",
-	when:  func(at kernel.Workplace) bool { return at.ServerTools > 0 },
+	when:  func(at kernel.Workplace) bool { return len(at.ServerTools) > 0 },
 	make: func(h *kernel.Handle, _ kernel.Workplace) agent.Tool {
 		return newTool("find_tools", "Finds tools of connected servers by what they should do. Those that are found can be called from the next step on.", nil,
 			func(in findToolsArgs) sys.Words { return sys.Say("Find tools for %s", in.Query) },
@@ -54,19 +54,6 @@ var findToolsMaker = maker{
 				return res, nil
 			})
 	},
-}
-
-// serverTools are those tools of servers that a run is offered from the beginning.
-func serverTools(ctx context.Context, h *kernel.Handle, goal string) ([]agent.Tool, error) {
-	all, err := h.MCP.Tools(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var out []agent.Tool
-	for _, t := range fitting(all, goal) {
-		out = append(out, serverTool{h, t})
-	}
-	return out, nil
 }
 
 // fitting are the tools that fit best, the best first, as many as may be offered at once.

@@ -23,7 +23,7 @@ var skillMaker = maker{
 	name: "skill", domain: "skills", calls: []string{"skills.read"},
 	about: "Reads how a kind of work is done.",
 	terms: "스킬 방법 절차 지침 프로그램 program how to guide procedure skill",
-	when:  func(at kernel.Workplace) bool { return at.Skills > 0 },
+	when:  func(at kernel.Workplace) bool { return len(at.Skills) > 0 },
 	make: func(h *kernel.Handle, _ kernel.Workplace) agent.Tool {
 		return newTool("skill", "Reads a skill: instructions for a kind of work, by its name in the capability index. Read it before you begin such work.", nil,
 			func(in skillArgs) sys.Words { return sys.Say("Read the skill %s", in.Name) },
@@ -42,12 +42,7 @@ var skillMaker = maker{
 }
 
 // fittingSkills are the skills that fit a goal, the best first; before them the one that the person named as /name.
-func fittingSkills(ctx context.Context, h *kernel.Handle, goal string) ([]kernel.SkillView, string, error) {
-	all, err := h.Skills.List(ctx)
-	if err != nil || len(all) == 0 {
-		return nil, "", err
-	}
-	named := ""
+func fittingSkills(all []kernel.SkillView, goal string) (out []kernel.SkillView, named string) {
 	first, _, _ := strings.Cut(strings.TrimSpace(goal), " ")
 	if name, ok := strings.CutPrefix(first, "/"); ok {
 		if i := slices.IndexFunc(all, func(v kernel.SkillView) bool { return v.Name == name && v.UserInvocable }); i >= 0 {
@@ -62,12 +57,11 @@ func fittingSkills(ctx context.Context, h *kernel.Handle, goal string) ([]kernel
 	if named != "" {
 		names = append([]string{named}, slices.DeleteFunc(names, func(n string) bool { return n == named })...)
 	}
-	var out []kernel.SkillView
 	for _, name := range names {
 		i := slices.IndexFunc(all, func(v kernel.SkillView) bool { return v.Name == name })
 		out = append(out, all[i])
 	}
-	return out, named, nil
+	return out, named
 }
 
 // skillsSection is what the capability index says of skills.

@@ -45,20 +45,14 @@ func New(ctx context.Context, h *kernel.Handle, goal string) (agent.Toolset, err
 		offered = append(offered, m)
 		set.Tools = append(set.Tools, m.make(h, at))
 	}
-	if at.ServerTools > 0 && slices.ContainsFunc(offered, func(m maker) bool { return m.name == findToolsMaker.name }) {
-		more, err := serverTools(ctx, h, goal)
-		if err != nil {
-			return agent.Toolset{}, err
+	if slices.ContainsFunc(offered, func(m maker) bool { return m.name == findToolsMaker.name }) {
+		for _, t := range fitting(at.ServerTools, goal) {
+			set.Tools = append(set.Tools, serverTool{h, t})
 		}
-		set.Tools = append(set.Tools, more...)
 	}
 	var skills string
 	if slices.ContainsFunc(offered, func(m maker) bool { return m.name == skillMaker.name }) {
-		list, named, err := fittingSkills(ctx, h, goal)
-		if err != nil {
-			return agent.Toolset{}, err
-		}
-		skills = skillsSection(list, named)
+		skills = skillsSection(fittingSkills(at.Skills, goal))
 	}
 	set.Index, set.Manifest = index(offered, skills), manifest(offered, at)
 	return set, nil
