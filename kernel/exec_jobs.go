@@ -418,10 +418,6 @@ func (h *Handle) Workplace(ctx context.Context) (Workplace, error) {
 			return Workplace{}, err
 		}
 	}
-	return Workplace{}, err
-		}
-		skills = len(all)
-	}
 	return Workplace{ServerTools: servers, Skills: skills, Limited: limited, Folder: c.scope.folder, Mode: string(c.scope.mode), Isolation: c.k.isolation(), ToolsOff: append(off, c.toolsBarred()...)}, nil
 }
 

@@ -431,9 +431,13 @@ export const views = [
 		name: 'extensions-add',
 		go: extensions(1, async (page) => {
 			if (!(await page.locator('#pane-list').isVisible())) await page.keyboard.press('Control+KeyB');
-			await page.locator('#pane-list .view-head button').click();
+			await page.locator('#pane-list .view-head button').last().click();
+			await page.getByRole('menuitem').first().click();
 		}),
 	},
+	{ name: 'skill', go: extensions(3) },
+	{ name: 'skill-changed', go: extensions(5) },
+	{ name: 'skill-review', go: extensions(6) },
 	{ name: 'extensions-remove', go: extensions(1, (page) => page.locator('main .body > div > button').last().click()) },
 	{ name: 'memory', go: memory() },
 	{ name: 'memory-fact', go: memory(0) },

@@ -238,6 +238,10 @@ func (a *API) Install(ctx context.Context, from string) (View, error) {
 		if err != nil {
 			return View{}, err
 		}
+		select {
+		case a.s.came <- struct{}{}:
+		default: // it is known already
+		}
 		a.s.c.Told(name)
 		return a.find(ctx, name)
 	})

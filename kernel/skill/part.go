@@ -46,10 +46,13 @@ type Service struct {
 	read    bool // decided has been read
 	found   map[string]search
 	running bool
+	came    chan struct{} // something was installed
 }
 
 // New returns the service. It reads nothing before the first call.
-func New(c Config) *Service { return &Service{c: c, found: map[string]search{}} }
+func New(c Config) *Service {
+	return &Service{c: c, found: map[string]search{}, came: make(chan struct{}, 1)}
+}
 
 // As is the service as a caller sees it.
 func (s *Service) As(c *guard.Caller) *API { return &API{c: c, s: s} }

@@ -45,6 +45,8 @@ func (s *Service) Run(ctx context.Context) error {
 			}
 		case err := <-w.Errors:
 			s.c.Log.Debug("Some changes of skills may have been missed", "error", err)
+		case <-s.came:
+			s.watch(w)
 		case <-timer.C:
 			s.watch(w)
 			s.c.Told("")
@@ -52,7 +54,7 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 }
 
-// watch follows the folders of installed skills. One that is not there yet is found by the folder around it.
+// watch follows the folders of installed skills that are there. What Oxios installs is told to Run.
 func (s *Service) watch(w *fsnotify.Watcher) {
 	for _, dir := range []string{s.c.Dir, s.c.Shared} {
 		if dir == "" || w.Add(dir) != nil {

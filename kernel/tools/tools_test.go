@@ -147,7 +147,7 @@ func TestToolsWithoutTheRightToThemAreNotOffered(t *testing.T) {
 	for _, x := range guardian.Tools {
 		names = append(names, x.Name())
 	}
-	if got := strings.Join(names, " "); got != "read grep find ls knowledge memory_read memory_search space resource security audit events" {
+	if got := strings.Join(names, " "); got != "read grep find ls knowledge memory_read memory_search space resource security audit events skill" {
 		t.Errorf("the guardian only looks: got %q", got)
 	}
 }

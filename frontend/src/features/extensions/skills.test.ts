@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { makeKernel } from '../../kernel/api.gen';
+import { FakeTransport } from '../../kernel/fake/transport';
+import { Live } from '../../kernel/live.svelte';
+import { Skills } from './skills.svelte';
+
+describe('skills', () => {
+	function setup() {
+		const fake = new FakeTransport();
+		return new Skills(new Live(makeKernel(fake), fake));
+	}
+
+	it('are opened with their review, accepted and deleted', async () => {
+		const skills = setup();
+		await skills.load();
+		await skills.open('pdf-forms');
+		expect(skills.current?.state).toBe('new');
+		expect(skills.details?.review.findings).toHaveLength(1);
+		await skills.accept('pdf-forms', skills.details!.now);
+		expect(skills.current?.state).toBe('ready');
+		await skills.remove('pdf-forms');
+		expect(skills.current).toBeUndefined();
+	});
+
+	it('are installed and open for review; a refusal is thrown', async () => {
+		const skills = setup();
+		await skills.load();
+		await expect(skills.install('/tmp/Nothing Here')).rejects.toMatchObject({ code: 'not_found' });
+		await skills.install('/tmp/tidy-up');
+		expect(skills.current?.name).toBe('tidy-up');
+		expect(skills.details?.name).toBe('tidy-up');
+	});
+});
