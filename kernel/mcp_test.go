@@ -174,7 +174,7 @@ func TestWhatAServerWritesIsLabelledAndUndone(t *testing.T) {
 	k := open(t, kerneltest.Script(serverToolScript))
 	contained(t, k)
 	server(t, k, "test", serves("write"), func(d *kernel.MCPServer) { d.Write = []string{k.Folder} })
-	sent := k.Say("save "+k.Folder, func(m *kernel.Submit) { m.Mode = "auto" })
+	sent := k.Say("save " + k.Folder) // in the usual mode: the person allowed it
 	r := k.Wait(sent.RunID)
 	path := filepath.Join(k.Folder, "saved.txt")
 	if raw, err := os.ReadFile(path); err != nil || string(raw) != "by the server" {
@@ -201,6 +201,17 @@ func TestWhatAServerWritesIsLabelledAndUndone(t *testing.T) {
 	}
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Errorf("after the undo: got %v, want no file", err)
+	}
+}
+
+func TestWithoutContainmentAServerThatWritesAsks(t *testing.T) {
+	t.Parallel()
+	k := open(t, kerneltest.Script(serverToolScript), kerneltest.Uncontained())
+	server(t, k, "test", serves("write"), func(d *kernel.MCPServer) { d.Write = []string{k.Folder} })
+	sent := k.Say("save " + k.Folder)
+	a := k.Approval(sent.RunID)
+	if a.Request.Title != "Calls “save” on the server test" {
+		t.Errorf("got %q", a.Request.Title)
 	}
 }
 

@@ -93,6 +93,9 @@ func (g partGate) Pass(ctx context.Context, a door.Action, fn func(context.Conte
 		act.paths, act.folders = append(act.paths, folder), append(act.folders, folder)
 		act.beyond = act.beyond || !security.Within(folder, realPath(c.scope.folder))
 	}
+	if len(a.Writes) > 0 && !c.k.isolation().Contained() { // it may write anywhere
+		act.effect, act.tier, act.beyond = security.EffectUnknown, security.TierAsk, true
+	}
 	if a.Subject != nil {
 		act.card = func(r *security.Request) {
 			if a.Card != nil {

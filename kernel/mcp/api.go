@@ -311,7 +311,7 @@ func (a *API) Call(ctx context.Context, in Call) (Result, error) {
 
 // action fills in what the guard and the person need to know of a call that can be made.
 func (a *API) action(act guard.Action, in Call, def Server, tool Tool) guard.Action {
-	act.Effect, act.Tier, act.ReadOnly = def.policy()
+	act.Effect, act.Tier = def.policy()
 	act.Network = def.Network || def.Effect == EffectNetwork
 	act.Egress = act.Network || def.Effect == EffectUnknown
 	act.Outside = def.Effect == EffectUnknown
