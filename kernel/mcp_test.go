@@ -369,6 +369,16 @@ func TestToolsOfServersAreFoundByWhatTheyDo(t *testing.T) {
 	}
 }
 
+func TestTheEnvironmentOfAServerIsItsOwn(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	server(t, k, "test", func(d *kernel.MCPServer) { d.Env = map[string]string{mcptest.Env: "plain", "PATH": "/nowhere"} })
+	r, err := k.Person().Exec.Shell(t.Context(), kernel.ShellArgs{Command: "ls"})
+	if err != nil || r.ExitCode != 0 {
+		t.Errorf("a command after it: got %+v, %v", r, err)
+	}
+}
+
 func TestARemovedServerLeavesNothing(t *testing.T) {
 	t.Parallel()
 	k := open(t)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"path/filepath"
+	"slices"
 
 	"oxios/kernel/event"
 	door "oxios/kernel/guard"
@@ -62,7 +63,7 @@ func (k *Kernel) serverSpec(files string, network bool) sandbox.Spec {
 	cfg := k.config.get()
 	c := &command{caller: &caller{k: k, who: sys.Person("")}, env: k.commandEnv()}
 	s := sandbox.Spec{
-		Dir: files, Env: c.env, Writable: []string{files}, Hidden: append(k.hiddenBeside(files), k.witnessPlace()...), Readable: c.programFolders(),
+		Dir: files, Env: slices.Clone(c.env), Writable: []string{files}, Hidden: append(k.hiddenBeside(files), k.witnessPlace()...), Readable: c.programFolders(),
 		Network: network, Level: k.isolation(), Checked: true, Cache: sandbox.Cache{Folder: files},
 		MaxMemory: int64(cfg.MaxMemoryMB) << 20, MaxProcs: 1024, MaxDisk: int64(cfg.MaxDiskMB) << 20,
 	}
@@ -84,8 +85,8 @@ type partGate struct{ c *caller }
 func (g partGate) Pass(ctx context.Context, a door.Action, fn func(context.Context) (any, error)) (any, error) {
 	c := g.c
 	act := action{
-		call: a.Call, resource: a.Resource, effect: a.Effect, tier: a.Tier, readOnly: a.ReadOnly, network: a.Network,
-		subject: a.Subject, asksAlways: a.Asks, brought: a.Brought, leaves: a.Egress, beyond: a.Outside, meta: map[string]any{},
+		call: a.Call, resource: a.Resource, effect: a.Effect, tier: a.Tier, network: a.Network,
+		subject: a.Subject, brought: a.Brought, leaves: a.Egress, beyond: a.Outside, meta: map[string]any{},
 	}
 	maps.Copy(act.meta, a.Meta)
 	for _, w := range a.Writes {
