@@ -372,10 +372,17 @@ func TestToolsOfServersAreFoundByWhatTheyDo(t *testing.T) {
 func TestTheEnvironmentOfAServerIsItsOwn(t *testing.T) {
 	t.Parallel()
 	k := open(t)
+	path := func() string {
+		r, err := k.Person().Exec.Structured(t.Context(), kernel.StructuredArgs{Binary: "printenv", Args: []string{"PATH"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Output
+	}
+	before := path()
 	server(t, k, "test", func(d *kernel.MCPServer) { d.Env = map[string]string{mcptest.Env: "plain", "PATH": "/nowhere"} })
-	r, err := k.Person().Exec.Shell(t.Context(), kernel.ShellArgs{Command: "ls"})
-	if err != nil || r.ExitCode != 0 {
-		t.Errorf("a command after it: got %+v, %v", r, err)
+	if after := path(); after != before || after == "" {
+		t.Errorf("commands had the path %q, and have %q", before, after)
 	}
 }
 

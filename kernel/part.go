@@ -6,7 +6,6 @@ import (
 	"errors"
 	"maps"
 	"path/filepath"
-	"slices"
 
 	"oxios/kernel/event"
 	door "oxios/kernel/guard"
@@ -63,7 +62,7 @@ func (k *Kernel) serverSpec(files string, network bool) sandbox.Spec {
 	cfg := k.config.get()
 	c := &command{caller: &caller{k: k, who: sys.Person("")}, env: k.commandEnv()}
 	s := sandbox.Spec{
-		Dir: files, Env: slices.Clone(c.env), Writable: []string{files}, Hidden: append(k.hiddenBeside(files), k.witnessPlace()...), Readable: c.programFolders(),
+		Dir: files, Env: c.env, Writable: []string{files}, Hidden: append(k.hiddenBeside(files), k.witnessPlace()...), Readable: c.programFolders(),
 		Network: network, Level: k.isolation(), Checked: true, Cache: sandbox.Cache{Folder: files},
 		MaxMemory: int64(cfg.MaxMemoryMB) << 20, MaxProcs: 1024, MaxDisk: int64(cfg.MaxDiskMB) << 20,
 	}
