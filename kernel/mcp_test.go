@@ -174,7 +174,7 @@ func TestWhatAServerWritesIsLabelledAndUndone(t *testing.T) {
 	k := open(t, kerneltest.Script(serverToolScript))
 	contained(t, k)
 	server(t, k, "test", serves("write"), func(d *kernel.MCPServer) { d.Write = []string{k.Folder} })
-	sent := k.Say("save "+k.Folder, func(m *kernel.Submit) { m.Mode = "auto" })
+	sent := k.Say("save " + k.Folder) // in the usual mode: the person allowed it
 	r := k.Wait(sent.RunID)
 	path := filepath.Join(k.Folder, "saved.txt")
 	if raw, err := os.ReadFile(path); err != nil || string(raw) != "by the server" {
@@ -201,6 +201,17 @@ func TestWhatAServerWritesIsLabelledAndUndone(t *testing.T) {
 	}
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Errorf("after the undo: got %v, want no file", err)
+	}
+}
+
+func TestWithoutContainmentAServerThatWritesAsks(t *testing.T) {
+	t.Parallel()
+	k := open(t, kerneltest.Script(serverToolScript), kerneltest.Uncontained())
+	server(t, k, "test", serves("write"), func(d *kernel.MCPServer) { d.Write = []string{k.Folder} })
+	sent := k.Say("save " + k.Folder)
+	a := k.Approval(sent.RunID)
+	if a.Request.Title != "Calls “save” on the server test" {
+		t.Errorf("got %q", a.Request.Title)
 	}
 }
 
@@ -355,6 +366,23 @@ func TestToolsOfServersAreFoundByWhatTheyDo(t *testing.T) {
 	r := k.Ask("seek a tool", func(m *kernel.Submit) { m.Mode = "auto" })
 	if !strings.Contains(r.Response, "test__save: Writes a file into a folder.") {
 		t.Errorf("got %q", r.Response)
+	}
+}
+
+func TestTheEnvironmentOfAServerIsItsOwn(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	path := func() string {
+		r, err := k.Person().Exec.Structured(t.Context(), kernel.StructuredArgs{Binary: "printenv", Args: []string{"PATH"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Output
+	}
+	before := path()
+	server(t, k, "test", func(d *kernel.MCPServer) { d.Env = map[string]string{mcptest.Env: "plain", "PATH": "/nowhere"} })
+	if after := path(); after != before || after == "" {
+		t.Errorf("commands had the path %q, and have %q", before, after)
 	}
 }
 

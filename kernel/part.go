@@ -133,14 +133,17 @@ type partGate struct{ c *caller }
 func (g partGate) Pass(ctx context.Context, a door.Action, fn func(context.Context) (any, error)) (any, error) {
 	c := g.c
 	act := action{
-		call: a.Call, resource: a.Resource, effect: a.Effect, tier: a.Tier, readOnly: a.ReadOnly, network: a.Network,
-		subject: a.Subject, asksAlways: a.Asks, brought: a.Brought, leaves: a.Egress, beyond: a.Outside, meta: map[string]any{},
+		call: a.Call, resource: a.Resource, effect: a.Effect, tier: a.Tier, network: a.Network,
+		subject: a.Subject, brought: a.Brought, leaves: a.Egress, beyond: a.Outside, meta: map[string]any{},
 	}
 	maps.Copy(act.meta, a.Meta)
 	for _, w := range a.Writes {
 		folder := realPath(w.Folder)
 		act.paths, act.folders = append(act.paths, folder), append(act.folders, folder)
 		act.beyond = act.beyond || !security.Within(folder, realPath(c.scope.folder))
+	}
+	if len(a.Writes) > 0 && !c.k.isolation().Contained() { // it may write anywhere
+		act.effect, act.tier, act.beyond = security.EffectUnknown, security.TierAsk, true
 	}
 	if a.Subject != nil {
 		act.card = func(r *security.Request) {

@@ -175,10 +175,11 @@ func (c *console) mcpAdd() *cobra.Command {
 					}
 				}
 			}
-			for _, v := range mustServers(ctx, l) {
-				if v.Name == args[0] {
-					return c.fail(sys.CodeConflict, fmt.Sprintf(c.t("There is a server %q already. Nothing was changed.", "이름이 %q인 서버가 이미 있습니다. 바뀐 것은 없습니다."), args[0]), c.t("Choose another name, or remove that one first.", "다른 이름을 고르거나 그 서버를 먼저 제거하세요."))
-				}
+			switch _, err := c.serverOf(ctx, l, args[0]); {
+			case err == nil:
+				return c.fail(sys.CodeConflict, fmt.Sprintf(c.t("There is a server %q already. Nothing was changed.", "이름이 %q인 서버가 이미 있습니다. 바뀐 것은 없습니다."), args[0]), c.t("Choose another name, or remove that one first.", "다른 이름을 고르거나 그 서버를 먼저 제거하세요."))
+			case sys.CodeOf(err) != sys.CodeNotFound:
+				return err
 			}
 			if _, err := l.MCP.Set(ctx, args[0], def); err != nil {
 				return err
@@ -198,15 +199,6 @@ func (c *console) mcpAdd() *cobra.Command {
 	f.StringVar(&effect, "allow", "", c.t("what its tools can do without approval: none, read, write or network", "승인 없이 할 수 있는 일: none, read, write, network"))
 	f.StringToStringVar(&env, "env", nil, c.t("`NAME=VALUE` for its environment", "환경 변수 `NAME=VALUE`"))
 	return cmd
-}
-
-// mustServers are the servers that there are; none where they cannot be listed, which the next call tells.
-func mustServers(ctx context.Context, l *link) []kernel.MCPView {
-	items, err := l.MCP.Servers(ctx)
-	if err != nil {
-		return nil
-	}
-	return items
 }
 
 func (c *console) mcpConnect() *cobra.Command {

@@ -52,13 +52,11 @@ type Action struct {
 	Call     string // its row in the table: "mcp.call"
 	Resource string // what it is about, as the audit chain names it
 
-	Effect   security.Effect
-	Tier     security.Tier
-	ReadOnly bool
-	Network  bool // it reaches the network
+	Effect  security.Effect
+	Tier    security.Tier
+	Network bool // it reaches the network
 
 	Subject any                     // the exact call: what an approval is bound to; nil for what nobody is asked about
-	Asks    bool                    // a person is needed in every mode, unless they granted it before
 	Card    func(*security.Request) // what a person needs to see to decide
 
 	Brought func(context.Context) (store.Labels, error) // where what it read came from, when it has been read

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -228,10 +229,7 @@ func (s *Service) learn(ctx context.Context, l *live) error {
 		Hash: hashOf(tools, left, said.Instructions), For: identity(l.def),
 	}
 	if said.ServerInfo != nil {
-		now.Title, now.Version = plain(said.ServerInfo.Title, 80), plain(said.ServerInfo.Version, 40)
-		if now.Title == "" {
-			now.Title = plain(said.ServerInfo.Name, 80)
-		}
+		now.Title, now.Version = plain(cmp.Or(said.ServerInfo.Title, said.ServerInfo.Name), 80), plain(said.ServerInfo.Version, 40)
 	}
 	old, ok, err := s.known(l.name, l.def)
 	if ok && err == nil && old.Hash != now.Hash {
@@ -311,7 +309,7 @@ func (a *API) Call(ctx context.Context, in Call) (Result, error) {
 
 // action fills in what the guard and the person need to know of a call that can be made.
 func (a *API) action(act guard.Action, in Call, def Server, tool Tool) guard.Action {
-	act.Effect, act.Tier, act.ReadOnly = def.policy()
+	act.Effect, act.Tier = def.policy()
 	act.Network = def.Network || def.Effect == EffectNetwork
 	act.Egress = act.Network || def.Effect == EffectUnknown
 	act.Outside = def.Effect == EffectUnknown
@@ -321,11 +319,7 @@ func (a *API) action(act guard.Action, in Call, def Server, tool Tool) guard.Act
 	}
 	act.Brought = func(context.Context) (store.Labels, error) { return a.s.c.Brings(in.Server, in.Tool), nil }
 	act.Card = func(r *security.Request) {
-		shown := tool.Title
-		if shown == "" {
-			shown = tool.Name
-		}
-		title := sys.Say("Calls “%s” on the server %s", shown, in.Server)
+		title := sys.Say("Calls “%s” on the server %s", cmp.Or(tool.Title, tool.Name), in.Server)
 		r.Title, r.TitleKO = title.EN, title.In(true)
 		r.Network = act.Network
 		r.Command = tool.Call

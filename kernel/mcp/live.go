@@ -70,6 +70,10 @@ func (s *Service) reach(ctx context.Context, name string, def Server) (l *live, 
 		case !ok:
 			l = &live{s: s, name: name, def: def, ready: make(chan struct{}), done: make(chan struct{}), used: s.c.Clock.Now()}
 			s.live[name] = l
+			select {
+			case s.began <- struct{}{}:
+			default: // it is known already
+			}
 			// It is not the caller's alone: who stops waiting for it does not end it for others.
 			go l.start(context.WithoutCancel(ctx))
 		}
@@ -168,11 +172,7 @@ func (l *live) launch(ctx context.Context) error {
 	})
 	greet, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
-	stop := context.AfterFunc(greet, func() { // a server that stays silent in its answer holds nobody up
-		if greet.Err() != nil {
-			hear.Close()
-		}
-	})
+	stop := context.AfterFunc(greet, func() { hear.Close() }) // a server that stays silent in its answer holds nobody up
 	l.session, err = client.Connect(greet, &sdk.IOTransport{Reader: hear, Writer: write, MaxLineLength: maxLine}, nil)
 	stop()
 	if err != nil {

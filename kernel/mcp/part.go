@@ -45,13 +45,14 @@ type Service struct {
 	mu      sync.Mutex
 	live    map[string]*live       // by name: what runs, or is being started
 	ended   map[string][]time.Time // when one ended by itself, within the time that counts
+	began   chan struct{}          // a server runs: it has to be looked after
 	closed  bool
 	running bool
 }
 
 // New returns the service. It starts nothing: a server runs from the first call of one of its tools on.
 func New(c Config) *Service {
-	return &Service{c: c, live: map[string]*live{}, ended: map[string][]time.Time{}}
+	return &Service{c: c, live: map[string]*live{}, ended: map[string][]time.Time{}, began: make(chan struct{}, 1)}
 }
 
 // As is the service as a caller sees it.
@@ -67,15 +68,20 @@ func (s *Service) Run(ctx context.Context) error {
 	if twice {
 		return sys.Errorf(sys.CodeConflict, "The servers are looked after already.")
 	}
-	tick := time.NewTicker(tendEvery)
-	defer tick.Stop()
 	defer s.endAll()
+	due := time.NewTimer(tendEvery) // while nothing runs it wakes nobody
+	due.Stop()
+	defer due.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-tick.C:
-			s.tend()
+		case <-s.began:
+			due.Reset(tendEvery)
+		case <-due.C:
+			if s.tend() {
+				due.Reset(tendEvery)
+			}
 		}
 	}
 }
@@ -83,7 +89,8 @@ func (s *Service) Run(ctx context.Context) error {
 // tendEvery is how often is looked for servers that nobody needs.
 const tendEvery = 15 * time.Second
 
-func (s *Service) tend() {
+// tend ends those that nobody needs, and reports whether others run.
+func (s *Service) tend() bool {
 	set := s.c.Settings.MCP()
 	idle := time.Duration(set.IdleMin) * time.Minute
 	if idle == 0 {
@@ -102,6 +109,9 @@ func (s *Service) tend() {
 	for _, l := range over {
 		l.end()
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.live) > 0
 }
 
 // path makes a path that begins with ~ absolute, and leaves every other word alone.

@@ -44,16 +44,16 @@ const (
 var effects = []Effect{EffectUnknown, EffectNone, EffectRead, EffectWrite, EffectNetwork}
 
 // policy is the effect as the guard weighs it.
-func (s Server) policy() (security.Effect, security.Tier, bool) {
+func (s Server) policy() (security.Effect, security.Tier) {
 	switch s.Effect {
 	case EffectNone, EffectRead:
-		return security.EffectRead, security.TierFree, true
+		return security.EffectRead, security.TierFree
 	case EffectWrite:
-		return security.EffectExecute, security.TierTell, false
+		return security.EffectWrite, security.TierTell
 	case EffectNetwork:
-		return security.EffectNetwork, security.TierAsk, false
+		return security.EffectNetwork, security.TierAsk
 	}
-	return security.EffectUnknown, security.TierAsk, false
+	return security.EffectUnknown, security.TierAsk
 }
 
 func each(list []string, fn func(string) string) []string {
