@@ -1,4 +1,5 @@
 import type { AnswerInput, Approval, GrantInput, GrantProposal, Kernel, Tried, Try } from './api.gen';
+import { earlier } from './times';
 import type { Event } from './transport';
 import { turns } from './turns';
 
@@ -36,7 +37,7 @@ export class Approvals {
 				this.#kernel.security.approvals({ state: 'approved' }),
 			]);
 			if (!newest()) return;
-			this.pending = [...pending].sort((a, b) => a.created_at.localeCompare(b.created_at));
+			this.pending = [...pending].sort((a, b) => earlier(a.created_at, b.created_at));
 			this.granted = approved.filter(forRun);
 			for (const a of late) this.put(a);
 		} finally {

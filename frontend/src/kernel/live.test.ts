@@ -186,3 +186,19 @@ it('reads on behind the last page, whatever happens to an older conversation mea
 	live.sessions.put(makeSession({ id: 's-far-119', title: '', updated_at: new Date().toISOString() }));
 	expect(live.sessions.list.some((s) => s.id === 's-far-119')).toBe(true);
 });
+
+it('keeps the order of the kernel, whatever the fraction of a second', async () => {
+	const { fake, live } = await setup();
+	const at = (second: string) => `2025-01-01T00:00:${second}Z`;
+	// From the newest: the kernel leaves out zeros at the end of a fraction.
+	const times = ['05.2', '05.123', '05.12', '05.119', '05', '04.99'].map(at);
+	for (const [n, updated_at] of times.entries())
+		fake.world.sessions.push(makeSession({ id: `s-same-${9 - n}`, title: '', updated_at }));
+	fake.world.sessions.push(makeSession({ id: 's-same-3', title: '', updated_at: at('04.99') }));
+	await live.sessions.load();
+	const same = () => live.sessions.list.filter((s) => s.id.startsWith('s-same-')).map((s) => s.id);
+	expect(same()).toEqual([9, 8, 7, 6, 5, 4, 3].map((n) => `s-same-${n}`));
+	live.sessions.put(makeSession({ id: 's-same-7', title: 'Renamed', updated_at: at('05.12') }));
+	live.sessions.put(makeSession({ id: 's-same-4', title: 'Renamed', updated_at: at('04.99') }));
+	expect(same()).toEqual([9, 8, 7, 6, 5, 4, 3].map((n) => `s-same-${n}`));
+});

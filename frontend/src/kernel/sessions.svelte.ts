@@ -1,4 +1,5 @@
 import type { Deletion, Kernel, Run, Session, SessionPatch, SessionQuery } from './api.gen';
+import { later } from './times';
 import { failureOf, type Event, type Failure } from './transport';
 import { turns } from './turns';
 
@@ -9,10 +10,10 @@ const MOST = 500;
 /** again is how many are read anew of a list: as many as were shown, so that it does not get shorter under the person. */
 const again = (list: Session[] | undefined) => Math.min(MOST, Math.max(PAGE, list?.length ?? 0));
 
-/** order puts pinned conversations first, then the one that changed last. */
+/** order puts pinned conversations first, then the one that changed last, as the kernel does. */
 function order(a: Session, b: Session): number {
 	if (a.pinned !== b.pinned) return a.pinned ? -1 : 1;
-	return b.updated_at.localeCompare(a.updated_at);
+	return later(a.updated_at, b.updated_at) || (a.id < b.id ? 1 : -1);
 }
 
 /** Sessions is the list of conversations, kept as the kernel has it. */

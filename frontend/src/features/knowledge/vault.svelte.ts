@@ -1,5 +1,6 @@
 import type { Note, VaultEntry, VaultHit, VaultTag } from '../../kernel/api.gen';
 import type { Live } from '../../kernel/live.svelte';
+import { later } from '../../kernel/times';
 import { failureOf, type Event, type Failure } from '../../kernel/transport';
 import { i18n } from '../../ui/i18n/index.svelte';
 import { Changes } from './changes';
@@ -330,7 +331,7 @@ export class Vault {
 	/** names are the notes whose names fit what is typed, for a link. */
 	async names(words: string): Promise<VaultHit[]> {
 		if (words) return (await this.live.kernel.knowledge.find(words, 12)) ?? [];
-		const newest = [...this.notes].sort((a, b) => (b.modified ?? '').localeCompare(a.modified ?? ''));
+		const newest = [...this.notes].sort((a, b) => later(a.modified, b.modified));
 		return newest.slice(0, 12).map((e) => ({ path: e.path, title: e.title ?? e.name, score: 0 }));
 	}
 

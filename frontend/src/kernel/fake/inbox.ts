@@ -1,4 +1,5 @@
 import type { Inbox, InboxRun, RunResult, RunView } from '../api.gen';
+import { later } from '../times';
 import { outcome } from '../runs';
 import { iso, makeMessage, makeRun, makeSession, type World } from './data';
 
@@ -21,7 +22,7 @@ export class FakeInbox {
 			const list = this.#world.runs
 				.filter((r) => news.includes(r.run.state) && !r.run.copy_of && !this.#seen.has(r.run.id))
 				.map((r) => this.#entry(r))
-				.sort((a, b) => (b.run.ended_at ?? '').localeCompare(a.run.ended_at ?? ''));
+				.sort((a, b) => later(a.run.ended_at, b.run.ended_at));
 			return {
 				waiting: this.#world.approvals.filter((a) => a.state === 'pending'),
 				held: this.#world.status.held ?? [],

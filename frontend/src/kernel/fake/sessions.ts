@@ -1,4 +1,5 @@
 import type { Session, SessionPage } from '../api.gen';
+import { later } from '../times';
 import { no, type Core } from './core';
 import type { FakeRuns } from './runs';
 import { branchOf, copyBranch, endOf, pageOf, viewOf } from './tree';
@@ -21,7 +22,7 @@ export class FakeSessions {
 			let list = w.sessions
 				.filter((s) => s.archived === (q.archived ?? false))
 				.filter((s) => q.space === undefined || q.space === null || s.space === q.space)
-				.sort((a, b) => b.updated_at.localeCompare(a.updated_at));
+				.sort((a, b) => later(a.updated_at, b.updated_at));
 			if (q.search) {
 				const words = q.search.toLowerCase();
 				list = list.flatMap((s) => {

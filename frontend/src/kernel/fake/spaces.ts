@@ -9,6 +9,7 @@ import type {
 	SpaceProposal,
 	SpaceView,
 } from '../api.gen';
+import { later } from '../times';
 import { no, type Core } from './core';
 import { HOUR, id, iso, type Speech, type World } from './data';
 import { folderCalls } from './folders';
@@ -210,7 +211,7 @@ export class FakeSpaces {
 
 	// eslint-disable-next-line @typescript-eslint/no-explicit-any
 	calls: Record<string, (...args: any[]) => unknown> = {
-		'space.list': () => this.#w.spaces.map((s) => this.#counted(s)).sort((a, b) => b.used_at.localeCompare(a.used_at)),
+		'space.list': () => this.#w.spaces.map((s) => this.#counted(s)).sort((a, b) => later(a.used_at, b.used_at)),
 		'space.get': (sid: string): SpaceView => this.#view(sid),
 		'space.create': (n: SpaceInput) => {
 			const made = makeSpace({ ...n, id: id('space'), name: this.#named(n.name ?? ''), created_at: iso() });
