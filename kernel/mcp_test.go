@@ -242,15 +242,8 @@ func TestAToolThatChangedIsNotOfferedBeforeItIsAccepted(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	server(t, k, "test", serves("read"))
-	v := server(t, k, "test", serves("read"), kindOfServer("other"))
-	if v.State == "changed" {
-		t.Fatal("the old process was asked: it ran with another environment") // it goes on until it is needed anew
-	}
-	if _, err := k.Person().MCP.Enable(t.Context(), "test", false); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := k.Person().MCP.Enable(t.Context(), "test", true); err != nil {
-		t.Fatal(err)
+	if v := server(t, k, "test", serves("read"), kindOfServer("other")); v.State != "changed" {
+		t.Fatalf("got %+v, want the difference: a process with the new environment was asked", v)
 	}
 	h := k.Agent("autonomous")
 	_, err := h.MCP.Call(t.Context(), kernel.MCPCall{Server: "test", Tool: "echo", Args: []byte(`{"text":"x"}`)})
@@ -282,6 +275,40 @@ func TestAToolThatChangedIsNotOfferedBeforeItIsAccepted(t *testing.T) {
 	}
 	if r, err := h.MCP.Call(t.Context(), kernel.MCPCall{Server: "test", Tool: "echo", Args: []byte(`{"text":"x"}`)}); err != nil || r.Text == "" {
 		t.Errorf("after accepting: got %+v, %v", r, err)
+	}
+}
+
+func TestAServerThatRunsEndsWhenWhatItWasGivenIsTakenAway(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	contained(t, k)
+	folder := realTemp(t, t.TempDir())
+	server(t, k, "test", serves("write"), func(d *kernel.MCPServer) { d.Write = []string{folder} })
+	save := func(name string) error {
+		_, err := k.Person().MCP.Call(t.Context(), kernel.MCPCall{Server: "test", Tool: "save", Args: fmt.Appendf(nil, `{"folder":%q,"name":%q,"text":"x"}`, folder, name)})
+		return err
+	}
+	states := func() string {
+		list, err := k.Person().MCP.Servers(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list[0].State
+	}
+	if err := save("before"); err != nil {
+		t.Fatal(err)
+	}
+	addServer(t, k, "test", serves("read"), func(d *kernel.MCPServer) { d.Write = []string{folder} })
+	if got := states(); got != "running" {
+		t.Errorf("what is asked for at each call changed, and the server is %s", got)
+	}
+	addServer(t, k, "test", serves("write"))
+	if got := states(); got != "known" {
+		t.Errorf("after its folder was taken away the server is %s", got)
+	}
+	_ = save("after") // an answer of the server, whichever: it cannot see the folder
+	if _, err := os.Stat(filepath.Join(folder, "after")); !os.IsNotExist(err) {
+		t.Errorf("got %v, want no file in a folder that was taken away", err)
 	}
 }
 

@@ -118,7 +118,8 @@ func (s *Service) server(name string) (Server, error) {
 	return def, nil
 }
 
-// Set writes a server into config.toml, a new one or in place of the one of this name. It starts nothing.
+// Set writes a server into config.toml, a new one or in place of the one of this name. It starts nothing; one that runs ends
+// where it would run otherwise from now on.
 func (a *API) Set(ctx context.Context, name string, def Server) (ServerView, error) {
 	meta := map[string]any{"command": def.Command, "args": def.Args, "read": def.Read, "write": def.Write, "network": def.Network, "effect": string(def.Effect)}
 	return guard.Do(ctx, a.c, guard.Action{Call: "mcp.set", Resource: "mcp:" + name, Meta: meta}, func(context.Context) (ServerView, error) {
@@ -128,6 +129,7 @@ func (a *API) Set(ctx context.Context, name string, def Server) (ServerView, err
 		if err := a.s.c.Settings.SetMCPServer(name, &def); err != nil {
 			return ServerView{}, err
 		}
+		a.s.stop(name, func(l *live) bool { return !l.def.runsAs(def) })
 		a.s.c.Told(name)
 		return a.s.view(name, def), nil
 	})
@@ -144,18 +146,20 @@ func (a *API) Enable(ctx context.Context, name string, on bool) (ServerView, err
 		if err := a.s.c.Settings.SetMCPServer(name, &def); err != nil {
 			return ServerView{}, err
 		}
-		a.s.stop(name)
+		a.s.stop(name, always)
 		a.s.c.Told(name)
 		return a.s.view(name, def), nil
 	})
 }
 
-// stop ends a server if it runs.
-func (s *Service) stop(name string) {
+func always(*live) bool { return true }
+
+// stop ends a server if it runs and this holds for it.
+func (s *Service) stop(name string, when func(*live) bool) {
 	s.mu.Lock()
 	l := s.live[name]
 	s.mu.Unlock()
-	if l != nil {
+	if l != nil && when(l) {
 		l.end()
 	}
 }
@@ -169,7 +173,7 @@ func (a *API) Remove(ctx context.Context, name string) error {
 		if err := a.s.c.Settings.SetMCPServer(name, nil); err != nil {
 			return struct{}{}, err
 		}
-		a.s.stop(name)
+		a.s.stop(name, always)
 		a.s.forgive(name)
 		defer a.s.c.Told(name)
 		if err := os.RemoveAll(a.s.at(name)); err != nil {

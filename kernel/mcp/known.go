@@ -50,12 +50,27 @@ func (s *Service) at(server string, parts ...string) string {
 	return filepath.Join(append([]string{s.c.Dir, server}, parts...)...)
 }
 
-// known returns what is known of a server; ok is false where nothing is, or where it was another command that said it.
+// read is a file with what is known of a server, as it was when it was read last.
+type read struct {
+	info os.FileInfo
+	k    Known
+}
+
+// known returns what is known of a server; ok is false where nothing is, or where it was another command that said it. The
+// lists in it are shared: nobody changes them.
 func (s *Service) known(name string, def Server) (k Known, ok bool, err error) {
 	path := s.at(name, knownFile)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Known{}, false, nil
+	}
+	if err == nil {
+		s.mu.Lock()
+		r, ok := s.read[name]
+		s.mu.Unlock()
+		if ok && os.SameFile(r.info, info) && r.info.ModTime().Equal(info.ModTime()) && r.info.Size() == info.Size() {
+			return r.k, r.k.For == identity(def), nil
+		}
 	}
 	if err == nil && info.Size() > maxKnown {
 		err = errors.New("the file is too large")
@@ -71,6 +86,9 @@ func (s *Service) known(name string, def Server) (k Known, ok bool, err error) {
 		return Known{}, false, sys.Errorf(sys.CodeUnavailable, "What was known of the server %s cannot be read: %w.", name, err).
 			WithHint("Connect it again: `oxios mcp connect %s`.", name)
 	}
+	s.mu.Lock()
+	s.read[name] = read{info, k}
+	s.mu.Unlock()
 	return k, k.For == identity(def), nil
 }
 

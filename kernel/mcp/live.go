@@ -63,9 +63,9 @@ func (s *Service) reach(ctx context.Context, name string, def Server) (l *live, 
 		case s.closed:
 			s.mu.Unlock()
 			return nil, nil, sys.Errorf(sys.CodeUnavailable, "Oxios is closing; no server is started any more.")
-		case ok && identity(l.def) != identity(def):
+		case ok && !l.def.runsAs(def):
 			s.mu.Unlock()
-			l.end() // config.toml names another program now
+			l.end() // it runs with what the person no longer gives it
 			continue
 		case !ok:
 			l = &live{s: s, name: name, def: def, ready: make(chan struct{}), done: make(chan struct{}), used: s.c.Clock.Now()}

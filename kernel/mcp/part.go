@@ -45,6 +45,7 @@ type Service struct {
 	mu      sync.Mutex
 	live    map[string]*live       // by name: what runs, or is being started
 	ended   map[string][]time.Time // when one ended by itself, within the time that counts
+	read    map[string]read        // what is known of each, by name
 	began   chan struct{}          // a server runs: it has to be looked after
 	closed  bool
 	running bool
@@ -52,7 +53,7 @@ type Service struct {
 
 // New returns the service. It starts nothing: a server runs from the first call of one of its tools on.
 func New(c Config) *Service {
-	return &Service{c: c, live: map[string]*live{}, ended: map[string][]time.Time{}, began: make(chan struct{}, 1)}
+	return &Service{c: c, live: map[string]*live{}, ended: map[string][]time.Time{}, read: map[string]read{}, began: make(chan struct{}, 1)}
 }
 
 // As is the service as a caller sees it.
@@ -101,7 +102,7 @@ func (s *Service) tend() bool {
 	var over []*live
 	for name, l := range s.live {
 		def, ok := set.Servers[name]
-		if !ok || def.Disabled || l.idle(now, idle) {
+		if !ok || !l.def.runsAs(def) || l.idle(now, idle) {
 			over = append(over, l)
 		}
 	}

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,6 +28,13 @@ type Server struct {
 	Network  bool              `toml:"network,omitempty" json:"network,omitempty"` // it may reach public machines
 	Effect   Effect            `toml:"effect,omitempty" json:"effect,omitempty"`   // what the person says that its tools do; "" asks before each call
 	Disabled bool              `toml:"disabled,omitempty" json:"disabled,omitempty"`
+}
+
+// runsAs reports whether its program runs as that of another definition: with the same command line, environment, folders and
+// network. What its tools may do without approval is asked for at each call.
+func (s Server) runsAs(o Server) bool {
+	s.Effect = o.Effect
+	return reflect.DeepEqual(s, o)
 }
 
 // Effect is what the person grants a server's tools to do. What a server says of its own tools never changes it.
