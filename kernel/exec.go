@@ -15,6 +15,7 @@ import (
 
 	"oxios/kernel/sandbox"
 	"oxios/kernel/security"
+	"oxios/kernel/skill"
 	"oxios/kernel/sys"
 	"oxios/kernel/undo"
 )
@@ -63,7 +64,7 @@ type ExecResult struct {
 // that asks for a person, they see the whole line.
 func (a *ExecAPI) Shell(ctx context.Context, in ShellArgs) (ExecResult, error) {
 	c := &command{
-		caller: a.caller, stood: &basis{}, line: in.Command, timeoutS: in.TimeoutS, background: in.Background, wantsNet: in.Network, claim: in.Reason,
+		caller: a.caller, call: "exec.shell", stood: &basis{}, line: in.Command, timeoutS: in.TimeoutS, background: in.Background, wantsNet: in.Network, claim: in.Reason,
 	}
 	c.prepare(in.Cwd)
 	shell := "bash"
@@ -79,7 +80,7 @@ func (a *ExecAPI) Shell(ctx context.Context, in ShellArgs) (ExecResult, error) {
 		c.fail(err)
 	}
 	c.judge(c.findRepositories(ctx, c.ofTheFolder(security.ClassifyCommand(in.Command, c.options(shell)), shell)))
-	return guard(ctx, a.caller, c.action("exec.shell"), c.run)
+	return guard(ctx, a.caller, c.action(), c.run)
 }
 
 // Structured runs one program with its arguments as they are: nothing in them
@@ -88,7 +89,7 @@ func (a *ExecAPI) Shell(ctx context.Context, in ShellArgs) (ExecResult, error) {
 // call say is all that runs.
 func (a *ExecAPI) Structured(ctx context.Context, in StructuredArgs) (ExecResult, error) {
 	c := &command{
-		caller: a.caller, stood: &basis{}, structured: true, argv: append([]string{in.Binary}, in.Args...), timeoutS: in.TimeoutS, background: in.Background, wantsNet: in.Network, claim: in.Reason,
+		caller: a.caller, call: "exec.structured", stood: &basis{}, argv: append([]string{in.Binary}, in.Args...), timeoutS: in.TimeoutS, background: in.Background, wantsNet: in.Network, claim: in.Reason,
 	}
 	c.line = quoteArgv(c.argv)
 	c.prepare(in.Cwd)
@@ -104,7 +105,7 @@ func (a *ExecAPI) Structured(ctx context.Context, in StructuredArgs) (ExecResult
 		c.fail(err)
 	}
 	c.judge(c.findRepositories(ctx, c.ofTheFolder(security.ClassifyArgv(c.argv, c.options("")), "bash")))
-	return guard(ctx, a.caller, c.action("exec.structured"), c.run)
+	return guard(ctx, a.caller, c.action(), c.run)
 }
 
 // plainWord needs no quotes in a shell.
@@ -124,10 +125,11 @@ func quoteArgv(argv []string) string {
 // command is one command on its way to the sandbox.
 type command struct {
 	caller     *caller
-	line       string   // as a person reads it
-	argv       []string // as it is started
-	structured bool     // without a shell
-	dir        string   // absolute
+	call       string        // exec.shell, exec.structured or exec.script
+	line       string        // as a person reads it
+	argv       []string      // as it is started
+	script     *skill.Script // that it is, of exec.script
+	dir        string        // absolute
 	env        []string
 	timeoutS   int
 	background bool
@@ -369,6 +371,7 @@ func (c *command) spec(ctx context.Context) sandbox.Spec {
 	if allowed {
 		c.grantOutside(&s, false)
 	}
+	c.giveScript(&s)
 	return c.caller.bound(s)
 }
 

@@ -14,19 +14,19 @@ import (
 )
 
 // action is what the guard is told about a command.
-func (c *command) action(call string) action {
+func (c *command) action() action {
 	v := c.verdict
 	c.meta = map[string]any{"dir": c.dir, "background": c.background, "network": v.Network, "tier": int(v.Tier)}
 	a := action{
-		call: call, resource: "command:" + sys.Shorten(c.line, 500), effect: v.Effect, tier: v.Tier, readOnly: v.ReadOnly,
+		call: c.call, resource: "command:" + sys.Shorten(c.line, 500), effect: v.Effect, tier: v.Tier, readOnly: v.ReadOnly,
 		meta: c.meta, command: c,
 		subject: c.subject(c.stood.states()),
 		card: func(r *security.Request) {
 			c.card(r)
-			kind, why := c.kind(call)
+			kind, why := c.kind()
 			r.Kind, r.NoKind, r.NoKindKO = kind, why.EN, why.KO
 		},
-		kind: func() (*security.Kind, sys.Words) { return c.kind(call) },
+		kind: func() (*security.Kind, sys.Words) { return c.kind() },
 		asks: v.Final, asksAlways: c.changesRepository(), reads: c.reads, leaves: v.Network, control: c.controls(), work: true,
 		brought: c.readMeanwhile,
 		beyond:  !v.ReadOnly && len(v.Outside) > 0 || v.Effect == security.EffectOutside || v.Effect == security.EffectUnknown || c.changesRepository(),
@@ -63,7 +63,7 @@ const longestSimple = 200
 func (c *command) card(r *security.Request) {
 	v := c.verdict
 	r.Command, r.Dir = c.line, c.dir
-	if c.structured {
+	if c.call != "exec.shell" {
 		r.Argv = c.argv
 	}
 	r.Programs, r.Executable, r.Claim = v.Programs, c.executable, sys.Shorten(c.claim, 1000)
@@ -98,6 +98,9 @@ func (c *command) card(r *security.Request) {
 // title names the worst effect of a command in words, over all that stands in
 // its line and in the scripts that it runs: "Deletes files in Downloads".
 func (c *command) title() sys.Words {
+	if c.script != nil {
+		return c.scriptTitle()
+	}
 	v := c.verdict
 	files := c.stood.get()
 	for _, path := range v.Texts {

@@ -61,10 +61,7 @@ func (c *command) recordAsked(ctx context.Context) {
 	if len(asked) == 0 {
 		return
 	}
-	a := c.action("exec.shell")
-	if c.structured {
-		a = c.action("exec.structured")
-	}
+	a := c.action()
 	entry := c.caller.entry(security.ActionToolResult, a, map[string]any{"phase": "end", "asked": asked})
 	err := c.caller.k.store.Write(ctx, func(tx *store.Tx) error {
 		_, err := c.caller.k.audit.Append(tx, entry)

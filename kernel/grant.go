@@ -190,13 +190,16 @@ func (c *caller) grantFor(ctx context.Context, a action) (string, error) {
 
 // kind is the kind of step that a command is. The files that say what it runs
 // are looked at anew each time.
-func (c *command) kind(call string) (*security.Kind, sys.Words) {
+func (c *command) kind() (*security.Kind, sys.Words) {
+	if c.script != nil {
+		return nil, sys.Say("Scripts of skills are approved one by one.")
+	}
 	s := security.GrantStep{
-		Call: call, Line: c.line, Windows: c.argv[0] == "powershell", Dir: c.dir, Folder: c.caller.scope.folder, OxiosHome: c.caller.k.opts.Home,
+		Call: c.call, Line: c.line, Windows: c.argv[0] == "powershell", Dir: c.dir, Folder: c.caller.scope.folder, OxiosHome: c.caller.k.opts.Home,
 		Background: c.background, Verdict: c.verdict, Isolation: c.caller.k.isolation(),
 		Find: func(program string) string { return findProgram(program, nil, c.dir, c.env) },
 	}
-	if c.structured {
+	if c.call == "exec.structured" {
 		s.Argv = c.argv
 	}
 	return security.KindOf(s)

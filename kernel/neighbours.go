@@ -49,7 +49,7 @@ func (a action) writing() bool {
 	switch a.call {
 	case "exec.write", "exec.edit":
 		return a.effect == security.EffectWrite
-	case "exec.shell", "exec.structured":
+	case "exec.shell", "exec.structured", "exec.script":
 		return !a.readOnly
 	}
 	return false

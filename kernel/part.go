@@ -46,6 +46,7 @@ type (
 	SkillMissing  = skill.Missing
 	SkillInstall  = skill.Install
 	SkillRequires = skill.Requires
+	SkillRights   = skill.Rights
 	SkillSource   = skill.Source
 	SkillProblem  = skill.Problem
 	SkillLeft     = skill.LeftOut
@@ -85,11 +86,14 @@ func (k *Kernel) newSkills() *skill.Service {
 			return err == nil && trust == FolderTrusted
 		},
 		Has: machineHas{k},
-		Brings: func(name string) store.Labels {
-			return Labels{store.NewLabel(Label{Origin: store.LabelSkill, Untrusted: true, Name: name}, "", sys.Say("what the skill %s says", name))}
-		},
+		Brings: k.skillBrings,
 		Diff: unifiedDiff, Told: func(name string) { k.publish(event.SkillsChanged, scope{}, name) },
 	})
+}
+
+// skillBrings is where what a skill says, or prints, came from.
+func (k *Kernel) skillBrings(name string) store.Labels {
+	return Labels{store.NewLabel(Label{Origin: store.LabelSkill, Untrusted: true, Name: name}, "", sys.Say("what the skill %s says", name))}
 }
 
 // machineHas answers what a skill requires.
@@ -111,7 +115,7 @@ func (k *Kernel) serverSpec(files string, network bool) sandbox.Spec {
 	cfg := k.config.get()
 	c := &command{caller: &caller{k: k, who: sys.Person("")}, env: k.commandEnv()}
 	s := sandbox.Spec{
-		Dir: files, Env: c.env, Writable: []string{files}, Hidden: append(k.hiddenBeside(files), k.witnessPlace()...), Readable: c.programFolders(),
+		Dir: files, Env: c.env, Writable: []string{files}, Hidden: append(k.hiddenBut(files), k.witnessPlace()...), Readable: c.programFolders(),
 		Network: network, Level: k.isolation(), Checked: true, Cache: sandbox.Cache{Folder: files},
 		MaxMemory: int64(cfg.MaxMemoryMB) << 20, MaxProcs: 1024, MaxDisk: int64(cfg.MaxDiskMB) << 20,
 	}

@@ -75,17 +75,13 @@ func (p *planting) names(list []string) string {
 // programs run. They are put aside until then.
 func (p *planting) asks(ctx context.Context, list []planted) error {
 	c := p.c
-	call := "exec.shell"
-	if c.structured {
-		call = "exec.structured"
-	}
 	type file struct{ Path, Was, Is string }
 	var files []file
 	for _, n := range list {
 		files = append(files, file{n.path, n.was.String(), n.is.String()})
 	}
 	a := action{
-		call: call, resource: "files:" + sys.Shorten(c.line, 500), effect: security.EffectOutside, tier: security.TierAsk, asks: true,
+		call: c.call, resource: "files:" + sys.Shorten(c.line, 500), effect: security.EffectOutside, tier: security.TierAsk, asks: true,
 		meta:    map[string]any{"files": len(files)},
 		subject: struct{ Keeps []file }{files},
 		card:    func(r *security.Request) { p.card(r, list) },

@@ -135,6 +135,136 @@ func TestAnInstalledSkillIsUsedOnceReviewedAndOnlyAsItWasReviewed(t *testing.T) 
 	}
 }
 
+const scriptSkill = `---
+name: papers
+description: Sorts papers.
+metadata: {"openclaw": {"requires": {"env": ["PAPERS_KEY"]}}}
+---
+Run scripts/sort.sh.
+`
+
+const scriptScript = `
+[[scenario]]
+name = "sort"
+any = ["sort"]
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "skill"
+args = '{"name": "papers", "run": "scripts/sort.sh", "args": ["by year"]}'
+[[scenario.turn]]
+text = "It came to this: {{result}}"
+`
+
+func TestAScriptOfASkillWorksInTheFolderAndHasNoMoreThanItWasGiven(t *testing.T) {
+	t.Parallel()
+	k := open(t, kerneltest.Script(scriptScript), kerneltest.With(func(o *kernel.Options) {
+		env := o.Env
+		o.Env = func(name string) string {
+			if name == "PAPERS_KEY" {
+				return "the-key-of-the-papers"
+			}
+			return env(name)
+		}
+	}))
+	contained(t, k)
+	from := t.TempDir()
+	write(t, filepath.Join(from, "papers", "SKILL.md"), scriptSkill)
+	write(t, filepath.Join(from, "papers", "data", "order.txt"), "the newest first\n")
+	write(t, filepath.Join(from, "papers", "scripts", "sort.sh"), `
+here=$(dirname "$0")
+cp "$here/../data/order.txt" sorted.txt || exit 1
+echo "sorted $1, key [$PAPERS_KEY]"
+(echo changed > "$here/../data/order.txt") 2>/dev/null && echo "its folder can be written"
+ls "$here/../.." 
+grep -q . "$here/../../../config.toml" 2>/dev/null && echo "the home can be read"
+(exec 3<>/dev/tcp/127.0.0.1/1) 2>&1 | grep -q refused && echo "the network is there"
+exit 0
+`)
+	if _, err := k.Person().Skills.Install(t.Context(), filepath.Join(from, "papers")); err != nil {
+		t.Fatal(err)
+	}
+	run := func(h *kernel.Handle) (kernel.ExecResult, error) {
+		return h.Exec.Script(t.Context(), kernel.ScriptArgs{Skill: "papers", Script: "scripts/sort.sh", Args: []string{"by year"}})
+	}
+	if _, err := run(k.Agent("autonomous")); err == nil || !strings.Contains(err.Error(), "not reviewed") {
+		t.Errorf("got %v before it was reviewed", err)
+	}
+	d, err := k.Person().Skills.Show(t.Context(), "papers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Person().Skills.Accept(t.Context(), "papers", d.Now); err != nil {
+		t.Fatal(err)
+	}
+	sent := k.Say("sort the papers", func(m *kernel.Submit) { m.Mode = "autonomous" })
+	r := k.Wait(sent.RunID)
+	if !strings.Contains(r.Response, "sorted by year, key []") || strings.Contains(r.Response, "can be") || strings.Contains(r.Response, "network") || strings.Contains(r.Response, "tidy") {
+		t.Errorf("the script said %q", r.Response)
+	}
+	if raw, err := os.ReadFile(filepath.Join(k.Folder, "sorted.txt")); err != nil || string(raw) != "the newest first\n" {
+		t.Errorf("it left %q, %v", raw, err)
+	}
+	labels, err := k.Person().Security.Labels(t.Context(), kernel.LabelQuery{RunID: sent.RunID})
+	if err != nil || !slices.ContainsFunc(labels, func(l kernel.LabelInfo) bool { return l.Text == "what the skill papers says" }) {
+		t.Errorf("the run does not carry where it came from: %v, %v", labels, err)
+	}
+	changes, err := k.Person().Agents.Changes(t.Context(), sent.RunID)
+	if err != nil || len(changes) != 1 || changes[0].Path != "sorted.txt" {
+		t.Errorf("the changes are %+v, %v", changes, err)
+	}
+
+	if _, err := k.Person().Skills.Allow(t.Context(), "papers", kernel.SkillRights{Env: []string{"HOME"}}); sys.CodeOf(err) != sys.CodeInvalid {
+		t.Errorf("got %v for a variable that it does not name", err)
+	}
+	if v, err := k.Person().Skills.Allow(t.Context(), "papers", kernel.SkillRights{Env: []string{"PAPERS_KEY"}}); err != nil || len(v.Rights.Env) != 1 {
+		t.Fatal(v, err)
+	}
+	if out, err := run(k.Agent("autonomous")); err != nil || !strings.Contains(out.Output, "key [") || strings.Contains(out.Output, "key []") {
+		t.Errorf("with its key: got %q, %v", out.Output, err)
+	}
+	for _, bad := range []string{"../../config.toml", "scripts/none.sh", "data/order.txt", "/bin/ls"} {
+		if _, err := k.Agent("autonomous").Exec.Script(t.Context(), kernel.ScriptArgs{Skill: "papers", Script: bad}); err == nil {
+			t.Errorf("%s was run", bad)
+		}
+	}
+	write(t, filepath.Join(k.Home, "skills", "papers", "scripts", "sort.sh"), "echo another\n")
+	if _, err := run(k.Agent("autonomous")); err == nil || !strings.Contains(err.Error(), "not what the person reviewed") {
+		t.Errorf("a script that changed: got %v", err)
+	}
+}
+
+func TestAScriptOfASkillIsShownBeforeItRuns(t *testing.T) {
+	t.Parallel()
+	k := open(t, kerneltest.Script(scriptScript))
+	from := t.TempDir()
+	write(t, filepath.Join(from, "papers", "SKILL.md"), strings.Replace(scriptSkill, "PAPERS_KEY", "HOME", 1))
+	write(t, filepath.Join(from, "papers", "scripts", "sort.sh"), "echo sorted\n")
+	if _, err := k.Person().Skills.Install(t.Context(), filepath.Join(from, "papers")); err != nil {
+		t.Fatal(err)
+	}
+	d, err := k.Person().Skills.Show(t.Context(), "papers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Person().Skills.Accept(t.Context(), "papers", d.Now); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Person().Skills.Allow(t.Context(), "papers", kernel.SkillRights{Network: true}); err != nil {
+		t.Fatal(err)
+	}
+	sent := k.Say("sort the papers")
+	a := k.Approval(sent.RunID)
+	if a.Request.Title != "Runs the script sort.sh of the skill papers" || !a.Request.Network || a.Request.NoKind == "" {
+		t.Errorf("the card says %+v", a.Request)
+	}
+	if _, err := k.Person().Security.Approve(t.Context(), a.ID, kernel.ApproveInput{Hash: a.Request.Hash}); err != nil {
+		t.Fatal(err)
+	}
+	if r := k.Wait(sent.RunID); !strings.Contains(r.Response, "sorted") {
+		t.Errorf("got %q", r.Response)
+	}
+}
+
 func TestSkillsOfAFolderCountOnceItIsTrusted(t *testing.T) {
 	t.Parallel()
 	k := open(t)

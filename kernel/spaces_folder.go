@@ -60,34 +60,52 @@ func workspaceAround(at, home string) string {
 	return ""
 }
 
-// hiddenFrom are the places of the home that commands in a folder cannot reach:
-// all of it, but for the own folder of a space that the commands work in.
-func (k *Kernel) hiddenFrom(folder string) []string {
-	around := workspaceAround(folder, k.opts.Home)
-	if around == "" {
-		return []string{k.opts.Home}
+// hiddenFrom are the places of the home that commands in a folder cannot reach: all of it, but for the own folder of a space
+// that the commands work in, and for other folders that they are given.
+func (k *Kernel) hiddenFrom(folder string, given ...string) []string {
+	if around := workspaceAround(folder, k.opts.Home); around != "" {
+		given = append(given, around)
 	}
-	return k.hiddenBeside(around)
+	return k.hiddenBut(given...)
 }
 
-// hiddenBeside hides all of the home but a folder three levels below it.
-func (k *Kernel) hiddenBeside(folder string) []string {
+// hiddenBut hides all of the home but some folders, of which those that lie elsewhere do not count.
+func (k *Kernel) hiddenBut(folders ...string) []string {
 	home := k.opts.Home
-	parts := strings.Split(folder, string(filepath.Separator))
+	open := map[string]bool{} // what leads to them, and at false they themselves
+	for _, f := range folders {
+		for _, h := range []string{home, realPath(home)} {
+			rel, err := filepath.Rel(h, f)
+			if err != nil || rel == "." || !filepath.IsLocal(rel) {
+				continue
+			}
+			at := filepath.Join(home, rel)
+			open[at] = false
+			for at = filepath.Dir(at); len(at) >= len(home); at = filepath.Dir(at) {
+				open[at] = true
+			}
+			break
+		}
+	}
+	if !open[home] {
+		return []string{home}
+	}
 	// What is made while the command runs is hidden too, as far as its name is known.
 	hidden := []string{filepath.Join(home, databaseName), filepath.Join(home, databaseName+"-wal"), filepath.Join(home, databaseName+"-shm"), filepath.Join(home, "keys"), filepath.Join(home, "run")}
-	at := home
-	for _, open := range parts[len(parts)-3:] { // spaces, the id, workspace
+	for at, leads := range open {
+		if !leads {
+			continue
+		}
 		entries, err := os.ReadDir(at)
 		if err != nil {
 			return []string{home} // who cannot look shows nothing
 		}
 		for _, e := range entries {
-			if e.Name() != open {
-				hidden = append(hidden, filepath.Join(at, e.Name()))
+			p := filepath.Join(at, e.Name())
+			if _, shown := open[p]; !shown {
+				hidden = append(hidden, p)
 			}
 		}
-		at = filepath.Join(at, open)
 	}
 	return hidden
 }

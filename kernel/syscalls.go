@@ -111,6 +111,7 @@ var syscalls = table(
 	Syscall{Name: "exec.ls", Domain: security.DomainExec, Rights: security.R},
 	Syscall{Name: "exec.shell", Domain: security.DomainExec, Rights: security.X, Audit: security.ActionToolCall, Undo: true, Sink: security.SinkCommand},
 	Syscall{Name: "exec.structured", Domain: security.DomainExec, Rights: security.X, Audit: security.ActionToolCall, Undo: true, Sink: security.SinkCommand},
+	Syscall{Name: "exec.script", Domain: security.DomainExec, Rights: security.X, Audit: security.ActionToolCall, Undo: true, Sink: security.SinkCommand},
 	Syscall{Name: "exec.jobs", Domain: security.DomainExec, Rights: security.R},
 	Syscall{Name: "exec.jobLog", Domain: security.DomainExec, Rights: security.R},
 	Syscall{Name: "exec.killJob", Domain: security.DomainExec, Rights: security.X, Audit: security.ActionToolCall},
@@ -227,6 +228,7 @@ var syscalls = table(
 	Syscall{Name: "skills.check", Domain: security.DomainProgram, Rights: security.R, Person: true},
 	Syscall{Name: "skills.install", Domain: security.DomainProgram, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
 	Syscall{Name: "skills.accept", Domain: security.DomainProgram, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
+	Syscall{Name: "skills.allow", Domain: security.DomainProgram, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
 	Syscall{Name: "skills.enable", Domain: security.DomainProgram, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
 	Syscall{Name: "skills.remove", Domain: security.DomainProgram, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -14,7 +15,7 @@ func (c *console) skillsCommand() *cobra.Command {
 	g := c.group("skills", "Manage skills, which tell agents how a kind of work is done", "에이전트에게 일하는 방법을 알려 주는 스킬을 관리합니다",
 		c.skillsList(), c.skillsShow(), c.skillsInstall(), c.skillsReview(),
 		c.skillsEnable("enable", "Turn a skill on", "스킬을 켭니다", true), c.skillsEnable("disable", "Turn a skill off", "스킬을 끕니다", false),
-		c.skillsRemove(), c.skillsCheck())
+		c.skillsAllow(), c.skillsRemove(), c.skillsCheck())
 	g.Aliases = []string{"program", "programs"}
 	return g
 }
@@ -95,6 +96,8 @@ func (c *console) skillFacts(d kernel.SkillDetails) {
 	line("Folder:", "폴더:", d.Dir)
 	line("License:", "라이선스:", d.Review.License.Name)
 	line("Expects:", "쓰려는 도구:", strings.Join(d.AllowedTools, ", "))
+	line("Its scripts ask for:", "스크립트가 요청하는 변수:", strings.Join(d.Asks, ", "))
+	line("Its scripts have:", "스크립트에 허용됨:", c.skillRights(d.Rights))
 	line("Names:", "언급한 주소:", strings.Join(d.Review.Hosts, ", "))
 	for _, m := range d.Missing {
 		line("Missing:", "없음:", m.Text.In(c.lang == korean))
@@ -200,6 +203,36 @@ func (c *console) skillsEnable(use, en, ko string, on bool) *cobra.Command {
 			return nil
 		}),
 	})
+}
+
+// skillRights are what the scripts of a skill were given, in words.
+func (c *console) skillRights(r kernel.SkillRights) string {
+	given := r.Env
+	if r.Network {
+		given = append([]string{c.t("network", "네트워크")}, given...)
+	}
+	return strings.Join(given, ", ")
+}
+
+func (c *console) skillsAllow() *cobra.Command {
+	var r kernel.SkillRights
+	cmd := c.withJSON(&cobra.Command{
+		Use: "allow NAME", Short: c.t("Set what the scripts of a skill may use besides the folder; without options nothing", "스킬의 스크립트가 폴더 말고 무엇을 쓸 수 있는지 정합니다. 옵션이 없으면 아무것도 쓸 수 없습니다"), Args: c.args(1, 1),
+		RunE: c.linked(func(ctx context.Context, l *link, args []string) error {
+			v, err := l.Skills.Allow(ctx, args[0], r)
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return c.writeJSON(v)
+			}
+			c.printf("%s: %s", oneLine(v.Name), cmp.Or(c.skillRights(v.Rights), c.t("nothing", "없음")))
+			return nil
+		}),
+	})
+	cmd.Flags().BoolVar(&r.Network, "network", false, c.t("the network", "네트워크"))
+	cmd.Flags().StringSliceVar(&r.Env, "env", nil, c.t("a `variable` that the skill asks for; can be given more than once", "스킬이 요청하는 `변수`. 여러 번 쓸 수 있습니다"))
+	return cmd
 }
 
 func (c *console) skillsRemove() *cobra.Command {

@@ -484,6 +484,11 @@ func (a *Exec) KillJob(args string) (string, error) {
 	return a.b.call("exec.killJob", args)
 }
 
+// Script takes [in].
+func (a *Exec) Script(args string) (string, error) {
+	return a.b.call("exec.script", args)
+}
+
 // Read takes [in].
 func (a *Exec) Read(args string) (string, error) {
 	return a.b.call("exec.read", args)
@@ -1073,6 +1078,11 @@ func (a *Skills) Check(args string) (string, error) {
 // Read takes [name, file].
 func (a *Skills) Read(args string) (string, error) {
 	return a.b.call("skills.read", args)
+}
+
+// Allow takes [name, r].
+func (a *Skills) Allow(args string) (string, error) {
+	return a.b.call("skills.allow", args)
 }
 
 // Infra binds remote.InfraAPI.

@@ -316,6 +316,9 @@ type ExecAPI interface {
 	JobLog(ctx context.Context, id string, offset int64) (kernel.JobLog, error)
 	// KillJob ends a background command with all that it started, within 5 seconds.
 	KillJob(ctx context.Context, id string) error
+	// Script runs a script of a skill. It is judged as an unknown program of the folder would be. It has the network and variables
+	// with keys only where the person gave them to this skill by name.
+	Script(ctx context.Context, in kernel.ScriptArgs) (kernel.ExecResult, error)
 	// Read reads a text file. Binary files, folders and files over 50 MB are
 	// errors that say what else to do.
 	Read(ctx context.Context, in kernel.ReadArgs) (kernel.FileText, error)
@@ -646,7 +649,8 @@ type MCPAPI interface {
 	Servers(ctx context.Context) ([]kernel.MCPView, error)
 	// Tools lists the tools that agents are offered now, of all servers that are on.
 	Tools(ctx context.Context) ([]kernel.MCPTool, error)
-	// Set writes a server into config.toml, a new one or in place of the one of this name. It starts nothing.
+	// Set writes a server into config.toml, a new one or in place of the one of this name. It starts nothing; one that runs ends
+	// where it would run otherwise from now on.
 	Set(ctx context.Context, name string, def kernel.MCPServer) (kernel.MCPView, error)
 	// Enable switches a server on or off. One that runs is ended.
 	Enable(ctx context.Context, name string, on bool) (kernel.MCPView, error)
@@ -689,6 +693,9 @@ type SkillsAPI interface {
 	// Read returns the instructions of a skill, or one of its files. What others wrote taints the run that reads it. A skill is
 	// read only as it was reviewed.
 	Read(ctx context.Context, name string, file string) (kernel.SkillText, error)
+	// Allow sets what the scripts of a skill have besides its own folder and that of the run: the network, and variables that the
+	// skill itself names.
+	Allow(ctx context.Context, name string, r kernel.SkillRights) (kernel.SkillView, error)
 }
 
 // InfraAPI holds the calls about events, configuration, models and health.
@@ -1220,6 +1227,10 @@ func (remote clientExec) KillJob(ctx context.Context, id string) error {
 	return do(ctx, remote.c, "exec.killJob", id)
 }
 
+func (remote clientExec) Script(ctx context.Context, in kernel.ScriptArgs) (kernel.ExecResult, error) {
+	return call[kernel.ExecResult](ctx, remote.c, "exec.script", in)
+}
+
 func (remote clientExec) Read(ctx context.Context, in kernel.ReadArgs) (kernel.FileText, error) {
 	return call[kernel.FileText](ctx, remote.c, "exec.read", in)
 }
@@ -1688,6 +1699,10 @@ func (remote clientSkills) Check(ctx context.Context, folder string, strict bool
 
 func (remote clientSkills) Read(ctx context.Context, name string, file string) (kernel.SkillText, error) {
 	return call[kernel.SkillText](ctx, remote.c, "skills.read", name, file)
+}
+
+func (remote clientSkills) Allow(ctx context.Context, name string, r kernel.SkillRights) (kernel.SkillView, error) {
+	return call[kernel.SkillView](ctx, remote.c, "skills.allow", name, r)
 }
 
 type clientInfra struct{ c *Client }
@@ -2471,6 +2486,13 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return nil, h.Exec.KillJob(ctx, a0)
+	},
+	"exec.script": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.ScriptArgs
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Exec.Script(ctx, a0)
 	},
 	"exec.read": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 kernel.ReadArgs
@@ -3300,6 +3322,14 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Skills.Read(ctx, a0, a1)
+	},
+	"skills.allow": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 kernel.SkillRights
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Skills.Allow(ctx, a0, a1)
 	},
 	"infra.autostart": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {

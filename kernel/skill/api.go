@@ -36,6 +36,8 @@ type View struct {
 	Skill
 	State   string    `json:"state"`
 	Missing []Missing `json:"missing,omitempty"`
+	Rights  Rights    `json:"rights"`         // what the person gave its scripts
+	Asks    []string  `json:"asks,omitempty"` // the variables that it asks for
 }
 
 // Details are a skill with all that a person needs to decide about it.
@@ -94,7 +96,11 @@ func (a *API) find(ctx context.Context, name string) (View, error) {
 	if i := slices.IndexFunc(views, func(v View) bool { return v.Name == name }); i >= 0 {
 		return views[i], nil
 	}
-	return View{}, sys.Errorf(sys.CodeNotFound, "There is no skill %q. Nothing was done.", sys.Shorten(name, 100)).WithHint("`oxios skills list` shows them.")
+	return View{}, noSkill(name)
+}
+
+func noSkill(name string) error {
+	return sys.Errorf(sys.CodeNotFound, "There is no skill %q. Nothing was done.", sys.Shorten(name, 100)).WithHint("`oxios skills list` shows them.")
 }
 
 // Show returns a skill with its review: its files, its licence, the machines that it names, what looks dangerous in it, and
@@ -331,6 +337,7 @@ func (a *API) Remove(ctx context.Context, name string) error {
 		}
 		err = a.s.decide(func(d *decisions) {
 			delete(d.Accepted, v.Dir)
+			delete(d.Rights, v.Dir)
 			d.Off = slices.DeleteFunc(d.Off, func(dir string) bool { return dir == v.Dir })
 		})
 		a.s.c.Told(name)
@@ -386,8 +393,10 @@ func (a *API) Read(ctx context.Context, name, file string) (Text, error) {
 			return Text{}, err
 		}
 		defer done()
-		if err := a.readable(ctx, v, fsys); err != nil {
-			return Text{}, err
+		if a.c.Who().Kind == sys.KindAgent { // the person reads all
+			if err := asReviewed(ctx, v, fsys); err != nil {
+				return Text{}, err
+			}
 		}
 		if file == "" {
 			raw, err := fs.ReadFile(fsys, v.File)
@@ -425,17 +434,14 @@ func (a *API) Read(ctx context.Context, name, file string) (Text, error) {
 	})
 }
 
-// readable says why agents may not read a skill now; nil when they may. The person reads all.
-func (a *API) readable(ctx context.Context, v View, fsys fs.FS) error {
-	if a.c.Who().Kind != sys.KindAgent {
-		return nil
-	}
+// asReviewed says why a skill is not to be used now: nil where it is on, and is what the person reviewed.
+func asReviewed(ctx context.Context, v View, fsys fs.FS) error {
 	hint := "The person can review it: `oxios skills review %s`."
 	switch v.State {
 	case StateOff:
-		return sys.Errorf(sys.CodeForbidden, "The skill %q is off. Nothing was read.", v.Name)
+		return sys.Errorf(sys.CodeForbidden, "The skill %q is off. Nothing was done.", v.Name)
 	case StateNew:
-		return sys.Errorf(sys.CodeForbidden, "The person has not reviewed the skill %q. Nothing was read.", v.Name).WithHint(hint, v.Name)
+		return sys.Errorf(sys.CodeForbidden, "The person has not reviewed the skill %q. Nothing was done.", v.Name).WithHint(hint, v.Name)
 	}
 	if v.Source == SourceBundled {
 		return nil
@@ -445,7 +451,7 @@ func (a *API) readable(ctx context.Context, v View, fsys fs.FS) error {
 		return err
 	}
 	if is != v.Hash {
-		return sys.Errorf(sys.CodeForbidden, "The skill %q is not what the person reviewed. Nothing was read.", v.Name).WithHint(hint, v.Name)
+		return sys.Errorf(sys.CodeForbidden, "The skill %q is not what the person reviewed. Nothing was done.", v.Name).WithHint(hint, v.Name)
 	}
 	return nil
 }

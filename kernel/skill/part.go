@@ -95,6 +95,7 @@ func (s *Service) Checks(ctx context.Context) []health.Check {
 type decisions struct {
 	Accepted map[string]accepted `json:"accepted"`
 	Off      []string            `json:"off"`
+	Rights   map[string]Rights   `json:"rights,omitempty"` // of their scripts; none where a skill is not here
 }
 
 // accepted is what a skill held when the person reviewed it: its hash, and its files so that a change can be shown.
@@ -262,7 +263,7 @@ func (s *Service) views(ctx context.Context, folder string) ([]View, error) {
 	for _, k := range catalog.Skills {
 		v := View{Skill: k, State: StateReady, Missing: k.Missing(s.c.Has, runtime.GOOS)}
 		yes, reviewed := s.decided.Accepted[k.Dir]
-		v.Hash = yes.Hash
+		v.Hash, v.Rights, v.Asks = yes.Hash, s.decided.Rights[k.Dir], k.named()
 		switch {
 		case slices.Contains(s.decided.Off, k.Dir):
 			v.State = StateOff

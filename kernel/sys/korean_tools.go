@@ -3,8 +3,13 @@ package sys
 // koreanTools are what the tools are for, as the settings show it.
 func koreanTools() [][2]string {
 	return [][2]string{
-		{"Reads how a kind of work is done.", "어떤 일을 하는 방법을 읽습니다."},
+		{"Reads how a kind of work is done, and runs the scripts for it.", "어떤 일을 하는 방법을 읽고, 그 스크립트를 실행합니다."},
 		{"Read the skill %s", "스킬 읽기: %s"},
+		{"Run %s of the skill %s", "%[2]s 스킬의 스크립트 실행: %[1]s"},
+		{"Ran %s of the skill %s", "%[2]s 스킬의 스크립트 실행됨: %[1]s"},
+		{"Runs the script %s of the skill %s", "%[2]s 스킬의 %[1]s 스크립트를 실행합니다"},
+		{"Scripts of skills are approved one by one.", "스킬의 스크립트는 하나씩 승인합니다."},
+		{"Both file and run are given. Nothing was done.", "file과 run을 함께 지정했습니다. 아무것도 하지 않았습니다."},
 		{"Finds tools of connected servers.", "연결된 서버의 도구를 찾습니다."},
 		{"Find tools for %s", "도구 찾기: %s"},
 		{"Talks to the other agents that work on the same thing, and hands tasks to them.", "같은 일을 하는 다른 에이전트와 이야기하고 일을 맡깁니다."},

@@ -17,28 +17,55 @@ const maxSkills = 8
 type skillArgs struct {
 	Name string `json:"name" jsonschema:"of the skill, as the capability index has it"`
 	File string `json:"file,omitempty" jsonschema:"one of its files; left out for its instructions"`
+
+	Run      string   `json:"run,omitempty" jsonschema:"instead of reading: runs one of its scripts in the folder"`
+	Args     []string `json:"args,omitempty" jsonschema:"the arguments of the script, as they are"`
+	TimeoutS int      `json:"timeout_s,omitempty" jsonschema:"seconds after which the script is ended; default 120"`
+	Reason   string   `json:"reason,omitempty" jsonschema:"what the script is run for, in one sentence for the person"`
 }
 
 var skillMaker = maker{
-	name: "skill", domain: "skills", calls: []string{"skills.read"},
-	about: "Reads how a kind of work is done.",
+	name: "skill", domain: "skills", calls: []string{"skills.read", "exec.script"},
+	about: "Reads how a kind of work is done, and runs the scripts for it.",
 	terms: "스킬 방법 절차 지침 프로그램 program how to guide procedure skill",
 	when:  func(at kernel.Workplace) bool { return len(at.Skills) > 0 },
 	make: func(h *kernel.Handle, _ kernel.Workplace) agent.Tool {
-		return newTool("skill", "Reads a skill: instructions for a kind of work, by its name in the capability index. Read it before you begin such work.", nil,
-			func(in skillArgs) sys.Words { return sys.Say("Read the skill %s", in.Name) },
+		return newTool("skill", "Reads a skill: instructions for a kind of work, by its name in the capability index. Read it before you begin such work. Its scripts are run with this tool too, not with exec.", nil, skillTitle,
 			func(ctx context.Context, in skillArgs) (agent.Result, error) {
+				if in.Run != "" {
+					return runScript(ctx, h, in)
+				}
 				t, err := h.Skills.Read(ctx, in.Name, in.File)
 				if err != nil {
 					return agent.Result{}, err
 				}
 				text := t.Text
 				if len(t.Files) > 0 {
-					text += "\n\nFiles of this skill: " + strings.Join(t.Files, ", ")
+					text += "\n\nFiles of this skill: " + strings.Join(t.Files, ", ") + "\n(Read one with file. Run a script with run and args: it works in the folder.)"
 				}
 				return agent.Result{Text: text, Title: sys.Say("Read the skill %s", t.Name)}, nil
 			})
 	},
+}
+
+func skillTitle(in skillArgs) sys.Words {
+	if in.Run != "" {
+		return sys.Say("Run %s of the skill %s", in.Run, in.Name)
+	}
+	return sys.Say("Read the skill %s", in.Name)
+}
+
+func runScript(ctx context.Context, h *kernel.Handle, in skillArgs) (agent.Result, error) {
+	if in.File != "" {
+		return agent.Result{}, sys.Errorf(sys.CodeInvalid, "Both file and run are given. Nothing was done.").WithHint("Give one of them.")
+	}
+	r, err := h.Exec.Script(ctx, kernel.ScriptArgs{Skill: in.Name, Script: in.Run, Args: in.Args, TimeoutS: in.TimeoutS, Reason: in.Reason})
+	if err != nil {
+		return agent.Result{Text: strings.TrimRight(r.Output, "\n")}, err
+	}
+	out := ran(execArgs{}, r)
+	out.Title = sys.Say("Ran %s of the skill %s", in.Run, in.Name)
+	return out, nil
 }
 
 // fittingSkills are the skills that fit a goal, the best first; before them the one that the person named as /name.

@@ -3015,6 +3015,17 @@ export interface SavedFile {
   bytes: number;
 }
 
+/** ScriptArgs is a script that a skill brings, with its arguments. It runs in the caller's folder and reads the skill's own. */
+export interface ScriptArgs {
+  skill?: string;
+  /** its path in the skill */
+  script?: string;
+  args?: string[];
+  cwd?: string;
+  timeout_s?: number;
+  reason?: string;
+}
+
 /** SearchService says who answers searches of the web. */
 export interface SearchService {
   /** duckduckgo, searxng, brave or tavily */
@@ -3347,6 +3358,10 @@ export interface SkillDetails {
   body_size: number;
   state: string;
   missing?: SkillMissing[];
+  /** what the person gave its scripts */
+  rights: SkillRights;
+  /** the variables that it asks for */
+  asks?: string[];
   review: SkillReview;
   /** the hash of what it holds now: what [API.Accept] takes */
   now: string;
@@ -3468,6 +3483,13 @@ export interface SkillReview {
   more?: number;
 }
 
+/** Rights are what the person gave the scripts of one skill, by its name. Without any they have no network and no keys. */
+export interface SkillRights {
+  network: boolean;
+  /** variables of Oxios' own environment, of those that the skill names */
+  env: string[];
+}
+
 /** Source says where a skill comes from, and so which of two with one name wins. */
 export type SkillSource = 'agent' | 'project' | 'global' | 'bundled';
 
@@ -3514,6 +3536,10 @@ export interface SkillView {
   body_size: number;
   state: string;
   missing?: SkillMissing[];
+  /** what the person gave its scripts */
+  rights: SkillRights;
+  /** the variables that it asks for */
+  asks?: string[];
 }
 
 /** SpaceDetected says which space a message would begin a conversation in. */
@@ -5017,6 +5043,11 @@ export interface ExecAPI {
   /** KillJob ends a background command with all that it started, within 5 seconds. */
   killJob(id: string): Promise<void>;
   /**
+   * Script runs a script of a skill. It is judged as an unknown program of the folder would be. It has the network and variables
+   * with keys only where the person gave them to this skill by name.
+   */
+  script(in_: ScriptArgs): Promise<ExecResult>;
+  /**
    * Read reads a text file. Binary files, folders and files over 50 MB are
    * errors that say what else to do.
    */
@@ -5488,7 +5519,10 @@ export interface MCPAPI {
   servers(): Promise<MCPView[]>;
   /** Tools lists the tools that agents are offered now, of all servers that are on. */
   tools(): Promise<MCPTool[]>;
-  /** Set writes a server into config.toml, a new one or in place of the one of this name. It starts nothing. */
+  /**
+   * Set writes a server into config.toml, a new one or in place of the one of this name. It starts nothing; one that runs ends
+   * where it would run otherwise from now on.
+   */
   set(name: string, def: MCPServer): Promise<MCPView>;
   /** Enable switches a server on or off. One that runs is ended. */
   enable(name: string, on: boolean): Promise<MCPView>;
@@ -5545,6 +5579,11 @@ export interface SkillsAPI {
    * read only as it was reviewed.
    */
   read(name: string, file: string): Promise<SkillText>;
+  /**
+   * Allow sets what the scripts of a skill have besides its own folder and that of the run: the network, and variables that the
+   * skill itself names.
+   */
+  allow(name: string, r: SkillRights): Promise<SkillView>;
 }
 
 /** InfraAPI holds the calls about events, configuration, models and health. */
@@ -5856,6 +5895,7 @@ export function makeKernel(t: Transport): Kernel {
       jobs: () => t.call('exec.jobs', []) as Promise<Job[]>,
       jobLog: (id, offset) => t.call('exec.jobLog', [id, offset]) as Promise<JobLog>,
       killJob: (id) => t.call('exec.killJob', [id]) as Promise<void>,
+      script: (in_) => t.call('exec.script', [in_]) as Promise<ExecResult>,
       read: (in_) => t.call('exec.read', [in_]) as Promise<FileText>,
       ls: (in_) => t.call('exec.ls', [in_]) as Promise<LsResult>,
       folder: (path) => t.call('exec.folder', [path]) as Promise<Folder>,
@@ -5984,6 +6024,7 @@ export function makeKernel(t: Transport): Kernel {
       remove: (name) => t.call('skills.remove', [name]) as Promise<void>,
       check: (folder, strict) => t.call('skills.check', [folder, strict]) as Promise<SkillProblem[]>,
       read: (name, file) => t.call('skills.read', [name, file]) as Promise<SkillText>,
+      allow: (name, r) => t.call('skills.allow', [name, r]) as Promise<SkillView>,
     },
     infra: {
       autostart: () => t.call('infra.autostart', []) as Promise<Autostart>,

@@ -1,4 +1,4 @@
-import type { SkillDetails, SkillView } from '../../kernel/api.gen';
+import type { SkillDetails, SkillRights, SkillView } from '../../kernel/api.gen';
 import type { Live } from '../../kernel/live.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
 import { once, turns } from '../../kernel/turns';
@@ -75,6 +75,10 @@ export class Skills {
 
 	async accept(name: string, hash: string): Promise<void> {
 		await this.#try(() => this.#live.kernel.skills.accept(name, hash));
+	}
+
+	async allow(name: string, rights: SkillRights): Promise<void> {
+		await this.#try(() => this.#live.kernel.skills.allow(name, rights));
 	}
 
 	async enable(name: string, on: boolean): Promise<void> {

@@ -22,6 +22,16 @@ describe('skills', () => {
 		expect(skills.current).toBeUndefined();
 	});
 
+	it('get the network and keys for their scripts one by one, and lose them again', async () => {
+		const skills = setup();
+		await skills.load();
+		await skills.open('invoice');
+		await skills.allow('invoice', { network: true, env: ['INVOICE_KEY'] });
+		expect(skills.current?.rights).toEqual({ network: true, env: ['INVOICE_KEY'] });
+		await skills.allow('invoice', { network: false, env: [] });
+		expect(skills.current?.rights.network).toBe(false);
+	});
+
 	it('are installed and open for review; a refusal is thrown', async () => {
 		const skills = setup();
 		await skills.load();

@@ -1,9 +1,9 @@
-import type { SkillDetails, SkillView } from '../api.gen';
+import type { SkillDetails, SkillRights, SkillView } from '../api.gen';
 import { no, type Core } from './core';
 
 const made = (name: string, description: string, more: Partial<SkillView> = {}): SkillView => ({
 	...{ name, description, user_invocable: true, dir: `bundled/${name}`, file: 'SKILL.md' },
-	...{ source: 'bundled', body_offset: 0, body_size: 0, state: 'ready', ...more },
+	...{ source: 'bundled', body_offset: 0, body_size: 0, state: 'ready', rights: { network: false, env: [] }, ...more },
 });
 
 /** FakeSkills are skills in the states that a person meets. */
@@ -17,6 +17,7 @@ export class FakeSkills {
 				dir: '/home/mina/.oxios/skills/invoice',
 				state: 'changed',
 				allowed_tools: ['exec', 'write'],
+				asks: ['INVOICE_KEY'],
 			},
 		}),
 		made('pdf-forms', 'Fills in PDF forms.', {
@@ -36,8 +37,8 @@ export class FakeSkills {
 		return v;
 	}
 
-	#put(name: string, state: string): SkillView {
-		const v = { ...this.#view(name), state };
+	#put(name: string, more: Partial<SkillView>): SkillView {
+		const v = { ...this.#view(name), ...more };
 		this.list = this.list.map((o) => (o.name === name ? v : o));
 		this.#core.emit('skills', name);
 		return v;
@@ -80,10 +81,11 @@ export class FakeSkills {
 			const name = path.split('/').at(-1) ?? '';
 			if (!/^[a-z-]+$/.test(name)) throw no('not_found', `${path} is not there. Nothing was installed.`);
 			this.list = [...this.list, made(name, 'Somebody wrote it.', { source: 'global', dir: path, state: 'new' })];
-			return this.#put(name, 'new');
+			return this.#put(name, { state: 'new' });
 		},
-		'skills.accept': (name: string) => this.#put(name, 'ready'),
-		'skills.enable': (name: string, on: boolean) => this.#put(name, on ? 'ready' : 'off'),
+		'skills.accept': (name: string) => this.#put(name, { state: 'ready' }),
+		'skills.allow': (name: string, rights: SkillRights) => this.#put(name, { rights }),
+		'skills.enable': (name: string, on: boolean) => this.#put(name, { state: on ? 'ready' : 'off' }),
 		'skills.remove': (name: string) => {
 			this.list = this.list.filter((v) => v.name !== name);
 			this.#core.emit('skills', name);

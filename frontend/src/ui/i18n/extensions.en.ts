@@ -112,6 +112,11 @@ export const extensions = {
 			program: 'program',
 			findings: 'What looks dangerous',
 			noFindings: 'Nothing looked dangerous. That proves nothing: read it.',
+			scripts: 'Its scripts may',
+			scriptsWhy:
+				'They run contained: they read the files of the skill, and change files only in the folder of the conversation.',
+			network: 'Connect to the internet',
+			env: (name: string) => `Use the variable ${name}`,
 			instructions: 'Instructions',
 			binary: 'This file changed. It is not text, or too long to show.',
 			difference: (file: string) => `Difference in ${file}`,
