@@ -115,6 +115,8 @@ export const extensions = {
 			scripts: 'Its scripts may',
 			scriptsWhy:
 				'They run contained: they read the files of the skill, and change files only in the folder of the conversation.',
+			scriptsOpen:
+				'Programs are not contained on this computer. A script can do all that you can do with your account.',
 			network: 'Connect to the internet',
 			env: (name: string) => `Use the variable ${name}`,
 			instructions: 'Instructions',

@@ -112,6 +112,8 @@ export const extensions: typeof en = {
 			noFindings: '위험해 보이는 것은 없었습니다. 안전하다는 뜻은 아니니 직접 읽어 보세요.',
 			scripts: '스크립트에 허용',
 			scriptsWhy: '스크립트는 격리된 상태로 실행됩니다. 스킬의 파일을 읽고, 대화의 폴더에서만 파일을 바꿉니다.',
+			scriptsOpen:
+				'이 컴퓨터에서는 프로그램을 격리할 수 없습니다. 스크립트가 내 계정으로 할 수 있는 일을 모두 할 수 있습니다.',
 			network: '인터넷에 연결',
 			env: (name: string) => `${name} 환경 변수 사용`,
 			instructions: '지침',
