@@ -47,6 +47,8 @@ type (
 	SkillInstall  = skill.Install
 	SkillRequires = skill.Requires
 	SkillRights   = skill.Rights
+	SkillOrigin   = skill.Origin
+	SkillExport   = skill.Exported
 	SkillSource   = skill.Source
 	SkillProblem  = skill.Problem
 	SkillLeft     = skill.LeftOut
@@ -80,14 +82,14 @@ func (k *Kernel) newMCP() *mcp.Service {
 // newSkills joins the skills to what they use.
 func (k *Kernel) newSkills() *skill.Service {
 	return skill.New(skill.Config{
-		Dir: filepath.Join(k.opts.Home, "skills"), Shared: filepath.Join(homeFolder(), ".agents", "skills"), Clock: k.clock, Log: k.log,
+		Dir: filepath.Join(k.opts.Home, "skills"), Shared: filepath.Join(homeFolder(), ".agents", "skills"), Clock: k.clock, Log: k.log, Net: k.opts.Net,
 		Trusted: func(ctx context.Context, folder string) bool {
 			trust, err := k.trust(ctx, folder)
 			return err == nil && trust == FolderTrusted
 		},
-		Has: machineHas{k},
+		Has:    machineHas{k},
 		Brings: k.skillBrings,
-		Diff: unifiedDiff, Told: func(name string) { k.publish(event.SkillsChanged, scope{}, name) },
+		Diff:   unifiedDiff, Told: func(name string) { k.publish(event.SkillsChanged, scope{}, name) },
 	})
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -15,7 +16,7 @@ func (c *console) skillsCommand() *cobra.Command {
 	g := c.group("skills", "Manage skills, which tell agents how a kind of work is done", "에이전트에게 일하는 방법을 알려 주는 스킬을 관리합니다",
 		c.skillsList(), c.skillsShow(), c.skillsInstall(), c.skillsReview(),
 		c.skillsEnable("enable", "Turn a skill on", "스킬을 켭니다", true), c.skillsEnable("disable", "Turn a skill off", "스킬을 끕니다", false),
-		c.skillsAllow(), c.skillsRemove(), c.skillsCheck())
+		c.skillsUpdate(), c.skillsPin(), c.skillsAllow(), c.skillsExport(), c.skillsRemove(), c.skillsCheck())
 	g.Aliases = []string{"program", "programs"}
 	return g
 }
@@ -93,6 +94,13 @@ func (c *console) skillFacts(d kernel.SkillDetails) {
 		}
 	}
 	line("For:", "용도:", d.Description)
+	if o := d.Origin; o != nil {
+		line("From:", "받은 곳:", o.From)
+		line("Commit:", "커밋:", o.Commit)
+		if o.Pinned {
+			c.printf("  %s", c.t("It is not updated with the others.", "다른 스킬과 함께 업데이트하지 않습니다."))
+		}
+	}
 	line("Folder:", "폴더:", d.Dir)
 	line("License:", "라이선스:", d.Review.License.Name)
 	line("Expects:", "쓰려는 도구:", strings.Join(d.AllowedTools, ", "))
@@ -114,13 +122,20 @@ func (c *console) skillFacts(d kernel.SkillDetails) {
 
 func (c *console) skillsInstall() *cobra.Command {
 	return c.withJSON(&cobra.Command{
-		Use: "install PATH", Short: c.t("Install a skill from a folder or an archive, for review", "폴더나 압축 파일에서 스킬을 설치합니다. 검토한 뒤에 쓰입니다"), Args: c.args(1, 1),
+		Use: "install PATH|ADDRESS", Short: c.t("Install a skill from a folder, an archive, a git repository or a site, for review", "폴더, 압축 파일, git 저장소, 사이트에서 스킬을 설치합니다. 검토한 뒤에 쓰입니다"), Args: c.args(1, 1),
+		Long: c.t("Installs a skill. Agents have it once you reviewed it.\n\nPATH is a folder with a SKILL.md, or a zip, tar or tar.gz of one. ADDRESS is an https address: of a git repository, of an archive, or of a site that lists its skills. Of several, #FOLDER or #NAME at the end chooses one; @REF behind it chooses a branch, tag or commit.",
+			"스킬을 설치합니다. 검토한 뒤에 에이전트가 쓸 수 있습니다.\n\nPATH는 SKILL.md가 있는 폴더나 그 폴더의 zip, tar, tar.gz 파일입니다. ADDRESS는 git 저장소, 압축 파일, 스킬 목록이 있는 사이트의 https 주소입니다. 스킬이 여러 개면 끝에 #폴더 또는 #이름을 붙여 고르고, 그 뒤에 @REF를 붙여 브랜치, 태그, 커밋을 고릅니다."),
+		Example: "  oxios skills install ./my-skill\n  oxios skills install https://github.com/anthropics/skills#skills/pdf\n  oxios skills install https://github.com/owner/skills#review@v1.2",
 		RunE: c.linked(func(ctx context.Context, l *link, args []string) error {
-			path, err := c.workFolder(args[0])
-			if err != nil {
-				return err
+			from := args[0]
+			if !strings.Contains(from, "://") {
+				path, err := c.workFolder(from)
+				if err != nil {
+					return err
+				}
+				from = path
 			}
-			v, err := l.Skills.Install(ctx, path)
+			v, err := l.Skills.Install(ctx, from)
 			if err != nil {
 				return err
 			}
@@ -203,6 +218,92 @@ func (c *console) skillsEnable(use, en, ko string, on bool) *cobra.Command {
 			return nil
 		}),
 	})
+}
+
+func (c *console) skillsUpdate() *cobra.Command {
+	return c.withJSON(&cobra.Command{
+		Use: "update [NAME]", Short: c.t("Install a skill again from where it came from, or all that are not pinned", "스킬을 받은 곳에서 다시 받습니다. 이름이 없으면 고정하지 않은 것을 모두 받습니다"), Args: c.args(0, 1),
+		RunE: c.linked(func(ctx context.Context, l *link, args []string) error {
+			if len(args) == 0 {
+				all, err := l.Skills.List(ctx)
+				if err != nil {
+					return err
+				}
+				for _, v := range all {
+					if v.Origin != nil && !v.Origin.Pinned {
+						args = append(args, v.Name)
+					}
+				}
+			}
+			done := []kernel.SkillView{}
+			var failed error
+			for _, name := range args {
+				v, err := l.Skills.Update(ctx, name)
+				if err != nil {
+					failed = errors.Join(failed, err)
+					continue
+				}
+				if done = append(done, v); !c.json {
+					c.printf("%s: %s", oneLine(v.Name), c.skillState(v.State))
+				}
+			}
+			if c.json {
+				return errors.Join(c.writeJSON(done), failed)
+			}
+			if len(args) == 0 {
+				c.printf("%s", c.t("No skills to update.", "업데이트할 스킬이 없습니다."))
+			}
+			return failed
+		}),
+	})
+}
+
+func (c *console) skillsPin() *cobra.Command {
+	var off bool
+	cmd := c.withJSON(&cobra.Command{
+		Use: "pin NAME", Short: c.t("Leave a skill as it is when all are updated", "모두 업데이트할 때 이 스킬은 그대로 둡니다"), Args: c.args(1, 1),
+		RunE: c.linked(func(ctx context.Context, l *link, args []string) error {
+			v, err := l.Skills.Pin(ctx, args[0], !off)
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return c.writeJSON(v)
+			}
+			if v.Origin.Pinned {
+				c.printf(c.t("%s: pinned", "%s: 고정함"), oneLine(v.Name))
+			} else {
+				c.printf(c.t("%s: updated with the others", "%s: 다른 스킬과 함께 업데이트함"), oneLine(v.Name))
+			}
+			return nil
+		}),
+	})
+	cmd.Flags().BoolVar(&off, "off", false, c.t("update it with the others again", "다시 다른 스킬과 함께 업데이트합니다"))
+	return cmd
+}
+
+func (c *console) skillsExport() *cobra.Command {
+	var replace bool
+	cmd := c.withJSON(&cobra.Command{
+		Use: "export NAME FILE", Short: c.t("Write a skill into a zip", "스킬을 zip 파일로 저장합니다"), Args: c.args(2, 2),
+		RunE: c.linked(func(ctx context.Context, l *link, args []string) error {
+			path, err := c.workFolder(args[1])
+			if err != nil {
+				return err
+			}
+			saved, err := l.Skills.Export(ctx, args[0], path, replace)
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return c.writeJSON(saved)
+			}
+			c.printf(c.t("Written to %s", "%s 파일에 저장했습니다"), saved.Path)
+			return nil
+		}),
+	})
+	cmd.Flags().BoolVar(&replace, "replace", false, c.t("replace a file that is there", "있는 파일을 덮어씁니다"))
+	return cmd
 }
 
 // skillRights are what the scripts of a skill were given, in words.

@@ -1065,6 +1065,16 @@ func (a *Skills) Install(args string) (string, error) {
 	return a.b.call("skills.install", args)
 }
 
+// Update takes [name].
+func (a *Skills) Update(args string) (string, error) {
+	return a.b.call("skills.update", args)
+}
+
+// Pin takes [name, on].
+func (a *Skills) Pin(args string) (string, error) {
+	return a.b.call("skills.pin", args)
+}
+
 // Remove takes [name].
 func (a *Skills) Remove(args string) (string, error) {
 	return a.b.call("skills.remove", args)
@@ -1078,6 +1088,11 @@ func (a *Skills) Check(args string) (string, error) {
 // Read takes [name, file].
 func (a *Skills) Read(args string) (string, error) {
 	return a.b.call("skills.read", args)
+}
+
+// Export takes [name, path, replace].
+func (a *Skills) Export(args string) (string, error) {
+	return a.b.call("skills.export", args)
 }
 
 // Allow takes [name, r].

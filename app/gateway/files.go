@@ -20,6 +20,7 @@ import (
 //
 //	POST /files/backup                        → the backup; its report in the header Oxios-Report
 //	POST /files/export?session=ID&format=md   → the conversation
+//	POST /files/skill?name=NAME               → the skill, as a zip
 //	POST /files/restore?try=1, or ?take=ID&take=ID, with a backup  → the report
 //
 // Each carries the cookie, and the second secret as "Authorization: Bearer".
@@ -73,6 +74,14 @@ func exportFile(w http.ResponseWriter, r *http.Request, h *remote.Handle, dir st
 		kind = "application/json"
 	}
 	return sendFile(w, saved.Path, "conversation."+format, kind)
+}
+
+func skillFile(w http.ResponseWriter, r *http.Request, h *remote.Handle, dir string) error {
+	saved, err := h.Skills.Export(r.Context(), r.URL.Query().Get("name"), filepath.Join(dir, "skill"), false)
+	if err != nil {
+		return err
+	}
+	return sendFile(w, saved.Path, "skill.zip", "application/zip")
 }
 
 func restoreFile(w http.ResponseWriter, r *http.Request, h *remote.Handle, dir string) error {

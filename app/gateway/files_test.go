@@ -81,7 +81,7 @@ func TestFilesNeedBothSecretsAndTheOwnPage(t *testing.T) {
 	s := setup(t, page)
 	_, cookie, secret := s.exchange(s.g.Code())
 	_, other, _ := s.exchange(s.g.Code())
-	for _, path := range []string{"/files/backup", "/files/export?session=1&format=md", "/files/restore"} {
+	for _, path := range []string{"/files/backup", "/files/export?session=1&format=md", "/files/skill?name=x", "/files/restore"} {
 		for name, in := range map[string][2]string{
 			"no secret": {cookie.Value, ""}, "no cookie": {"", secret}, "another's cookie": {other.Value, secret}, "a wrong secret": {cookie.Value, secret + "x"}, "nothing": {"", ""},
 		} {

@@ -143,6 +143,7 @@ func (g *Gateway) handler(port int) http.Handler {
 	mux.HandleFunc("POST /auth", func(w http.ResponseWriter, r *http.Request) { g.exchange(w, r, port) })
 	mux.HandleFunc("POST /files/backup", g.let(port, backupFile))
 	mux.HandleFunc("POST /files/export", g.let(port, exportFile))
+	mux.HandleFunc("POST /files/skill", g.let(port, skillFile))
 	mux.HandleFunc("POST /files/restore", g.let(port, restoreFile))
 	mux.HandleFunc("GET /ws", func(w http.ResponseWriter, r *http.Request) { g.socket(w, r, port) })
 	mux.HandleFunc("GET /", g.file)

@@ -682,9 +682,15 @@ type SkillsAPI interface {
 	Accept(ctx context.Context, name string, now string) (kernel.SkillView, error)
 	// Enable switches a skill on or off for all agents, from their next step on.
 	Enable(ctx context.Context, name string, on bool) (kernel.SkillView, error)
-	// Install copies a skill from a folder or an archive (zip, tar, tar.gz) of this computer into the home. It is not used before
-	// it was reviewed. One of the same name that is installed is replaced, and has to be reviewed again.
+	// Install brings a skill into the home: from a folder or an archive (zip, tar, tar.gz) of this computer, from a git repository,
+	// an archive or the list of a site at an https address. #FOLDER or #NAME at the end of an address says which of several is
+	// meant, @REF behind that which branch, tag or commit. It is not used before it was reviewed. One of the same name that is
+	// installed is replaced, and has to be reviewed again.
 	Install(ctx context.Context, from string) (kernel.SkillView, error)
+	// Update installs a skill again from where it came from. What differs has to be reviewed.
+	Update(ctx context.Context, name string) (kernel.SkillView, error)
+	// Pin leaves an installed skill as it is when all are updated, or no longer.
+	Pin(ctx context.Context, name string, on bool) (kernel.SkillView, error)
 	// Remove deletes an installed skill with what was decided about it. Others are not ours to delete.
 	Remove(ctx context.Context, name string) error
 	// Check says where the skill in a folder is not as the specification wants it, and nothing where it is: strictly by its letter,
@@ -693,6 +699,9 @@ type SkillsAPI interface {
 	// Read returns the instructions of a skill, or one of its files. What others wrote taints the run that reads it. A skill is
 	// read only as it was reviewed.
 	Read(ctx context.Context, name string, file string) (kernel.SkillText, error)
+	// Export writes the files of a skill into a zip, in a folder of its name. path is absolute; a file that is there is replaced
+	// only when replace says so.
+	Export(ctx context.Context, name string, path string, replace bool) (kernel.SkillExport, error)
 	// Allow sets what the scripts of a skill have besides its own folder and that of the run: the network, and variables that the
 	// skill itself names.
 	Allow(ctx context.Context, name string, r kernel.SkillRights) (kernel.SkillView, error)
@@ -1689,6 +1698,14 @@ func (remote clientSkills) Install(ctx context.Context, from string) (kernel.Ski
 	return call[kernel.SkillView](ctx, remote.c, "skills.install", from)
 }
 
+func (remote clientSkills) Update(ctx context.Context, name string) (kernel.SkillView, error) {
+	return call[kernel.SkillView](ctx, remote.c, "skills.update", name)
+}
+
+func (remote clientSkills) Pin(ctx context.Context, name string, on bool) (kernel.SkillView, error) {
+	return call[kernel.SkillView](ctx, remote.c, "skills.pin", name, on)
+}
+
 func (remote clientSkills) Remove(ctx context.Context, name string) error {
 	return do(ctx, remote.c, "skills.remove", name)
 }
@@ -1699,6 +1716,10 @@ func (remote clientSkills) Check(ctx context.Context, folder string, strict bool
 
 func (remote clientSkills) Read(ctx context.Context, name string, file string) (kernel.SkillText, error) {
 	return call[kernel.SkillText](ctx, remote.c, "skills.read", name, file)
+}
+
+func (remote clientSkills) Export(ctx context.Context, name string, path string, replace bool) (kernel.SkillExport, error) {
+	return call[kernel.SkillExport](ctx, remote.c, "skills.export", name, path, replace)
 }
 
 func (remote clientSkills) Allow(ctx context.Context, name string, r kernel.SkillRights) (kernel.SkillView, error) {
@@ -3300,6 +3321,21 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 		}
 		return h.Skills.Install(ctx, a0)
 	},
+	"skills.update": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Skills.Update(ctx, a0)
+	},
+	"skills.pin": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 bool
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Skills.Pin(ctx, a0, a1)
+	},
 	"skills.remove": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 string
 		if err := decode(args, &a0); err != nil {
@@ -3322,6 +3358,15 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Skills.Read(ctx, a0, a1)
+	},
+	"skills.export": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		var a2 bool
+		if err := decode(args, &a0, &a1, &a2); err != nil {
+			return nil, err
+		}
+		return h.Skills.Export(ctx, a0, a1, a2)
 	},
 	"skills.allow": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 string

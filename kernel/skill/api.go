@@ -38,6 +38,7 @@ type View struct {
 	Missing []Missing `json:"missing,omitempty"`
 	Rights  Rights    `json:"rights"`         // what the person gave its scripts
 	Asks    []string  `json:"asks,omitempty"` // the variables that it asks for
+	Origin  *Origin   `json:"origin,omitempty"`
 }
 
 // Details are a skill with all that a person needs to decide about it.
@@ -236,11 +237,36 @@ func (a *API) Enable(ctx context.Context, name string, on bool) (View, error) {
 	})
 }
 
-// Install copies a skill from a folder or an archive (zip, tar, tar.gz) of this computer into the home. It is not used before
-// it was reviewed. One of the same name that is installed is replaced, and has to be reviewed again.
+// Install brings a skill into the home: from a folder or an archive (zip, tar, tar.gz) of this computer, from a git repository,
+// an archive or the list of a site at an https address. #FOLDER or #NAME at the end of an address says which of several is
+// meant, @REF behind that which branch, tag or commit. It is not used before it was reviewed. One of the same name that is
+// installed is replaced, and has to be reviewed again.
 func (a *API) Install(ctx context.Context, from string) (View, error) {
-	return guard.Do(ctx, a.c, guard.Action{Call: "skills.install", Resource: "skill:" + from}, func(ctx context.Context) (View, error) {
-		name, err := a.s.install(ctx, from)
+	return a.installs(ctx, guard.Action{Call: "skills.install", Resource: "skill:" + sys.Shorten(from, 300)}, func() (string, string, error) { return from, "", nil })
+}
+
+// Update installs a skill again from where it came from. What differs has to be reviewed.
+func (a *API) Update(ctx context.Context, name string) (View, error) {
+	return a.installs(ctx, guard.Action{Call: "skills.update", Resource: "skill:" + name}, func() (string, string, error) {
+		v, err := a.find(ctx, name)
+		if err == nil && v.Origin == nil {
+			err = sys.Errorf(sys.CodeConflict, "The skill %q was not installed by Oxios: it is in %s. Nothing was changed.", name, v.Dir).WithHint("Update it there.")
+		}
+		if err != nil {
+			return "", "", err
+		}
+		return v.Origin.From, name, nil
+	})
+}
+
+// installs installs what find says; as, where it is set, is the name that the skill has to have.
+func (a *API) installs(ctx context.Context, act guard.Action, find func() (from, as string, err error)) (View, error) {
+	return guard.Do(ctx, a.c, act, func(ctx context.Context) (View, error) {
+		from, as, err := find()
+		if err != nil {
+			return View{}, err
+		}
+		name, err := a.s.install(ctx, from, as)
 		if err != nil {
 			return View{}, err
 		}
@@ -253,11 +279,32 @@ func (a *API) Install(ctx context.Context, from string) (View, error) {
 	})
 }
 
+// Pin leaves an installed skill as it is when all are updated, or no longer.
+func (a *API) Pin(ctx context.Context, name string, on bool) (View, error) {
+	return guard.Do(ctx, a.c, guard.Action{Call: "skills.pin", Resource: "skill:" + name, Meta: map[string]any{"on": on}}, func(ctx context.Context) (View, error) {
+		v, err := a.find(ctx, name)
+		if err == nil && v.Origin == nil {
+			err = sys.Errorf(sys.CodeConflict, "The skill %q was not installed by Oxios: it is in %s. Nothing was changed.", name, v.Dir)
+		}
+		if err != nil {
+			return View{}, err
+		}
+		o := *v.Origin
+		o.Pinned = on
+		if err := a.s.decide(func(d *decisions) { d.Origins[v.Dir] = o }); err != nil {
+			return View{}, err
+		}
+		a.s.c.Told(name)
+		return a.find(ctx, name)
+	})
+}
+
 // install stages a skill outside of every folder in which skills are looked for, and puts it in its place when it is whole.
-func (s *Service) install(ctx context.Context, from string) (name string, err error) {
-	info, err := os.Stat(from)
-	if err != nil || !filepath.IsAbs(from) {
-		return "", sys.Errorf(sys.CodeNotFound, "%s is not there. Nothing was installed.", from).WithHint("Name the folder of a skill, or an archive of one.")
+func (s *Service) install(ctx context.Context, from, as string) (name string, err error) {
+	from = strings.TrimSpace(from)
+	p, err := placeOf(from)
+	if err != nil {
+		return "", err
 	}
 	if err := os.MkdirAll(s.c.Dir, 0o700); err != nil {
 		return "", sys.Errorf(sys.CodeUnavailable, "The folder %s cannot be made: %w.", s.c.Dir, err)
@@ -271,16 +318,7 @@ func (s *Service) install(ctx context.Context, from string) (name string, err er
 			s.c.Log.Warn("What was left of an installation could not be deleted", "folder", staging, "error", rerr)
 		}
 	}()
-	var at string
-	if info.IsDir() {
-		at, err = Copy(ctx, from, staging)
-	} else {
-		var f *os.File
-		if f, err = os.Open(from); err == nil {
-			at, err = Unpack(ctx, f, info.Size(), staging)
-			err = errors.Join(err, f.Close())
-		}
-	}
+	at, commit, err := s.fetch(ctx, p, staging)
 	if err != nil {
 		return "", err
 	}
@@ -299,6 +337,9 @@ func (s *Service) install(ctx context.Context, from string) (name string, err er
 	if folder == "" {
 		return "", sys.Errorf(sys.CodeInvalid, "The skill's name %q cannot be the name of a folder. Nothing was installed.", k.Name).WithHint("Its author can give it a name of small letters, digits and hyphens.")
 	}
+	if as != "" && k.Name != as {
+		return "", sys.Errorf(sys.CodeConflict, "What is at %s is the skill %q now, and not %q. Nothing was changed.", from, k.Name, as).WithHint("Install that one by its address, if you want it.")
+	}
 	place := filepath.Join(s.c.Dir, folder)
 	old := staging + "-old"
 	if err := os.Rename(place, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -310,7 +351,12 @@ func (s *Service) install(ctx context.Context, from string) (name string, err er
 	if err := os.RemoveAll(old); err != nil {
 		s.c.Log.Warn("The skill that was replaced could not be deleted", "folder", old, "error", err)
 	}
-	return k.Name, nil
+	return k.Name, s.decide(func(d *decisions) {
+		if d.Origins == nil {
+			d.Origins = map[string]Origin{}
+		}
+		d.Origins[place] = Origin{From: from, Commit: commit, At: s.c.Clock.Now().UTC(), Pinned: d.Origins[place].Pinned}
+	})
 }
 
 // folderOf is the name of the folder of a skill; "" where its name can be none.
@@ -338,6 +384,7 @@ func (a *API) Remove(ctx context.Context, name string) error {
 		err = a.s.decide(func(d *decisions) {
 			delete(d.Accepted, v.Dir)
 			delete(d.Rights, v.Dir)
+			delete(d.Origins, v.Dir)
 			d.Off = slices.DeleteFunc(d.Off, func(dir string) bool { return dir == v.Dir })
 		})
 		a.s.c.Told(name)

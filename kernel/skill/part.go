@@ -28,6 +28,7 @@ type Config struct {
 	Dir    string // where installed skills lie, and what the person decided about all of them
 	Shared string // ~/.agents/skills, which other programs use too; "" for none
 	Clock  sys.Clock
+	Net    Net
 	Log    *slog.Logger
 
 	Trusted func(ctx context.Context, folder string) bool // the person trusts what lies in a folder
@@ -95,7 +96,8 @@ func (s *Service) Checks(ctx context.Context) []health.Check {
 type decisions struct {
 	Accepted map[string]accepted `json:"accepted"`
 	Off      []string            `json:"off"`
-	Rights   map[string]Rights   `json:"rights,omitempty"` // of their scripts; none where a skill is not here
+	Rights   map[string]Rights   `json:"rights,omitempty"`  // of their scripts; none where a skill is not here
+	Origins  map[string]Origin   `json:"origins,omitempty"` // of those that were installed
 }
 
 // accepted is what a skill held when the person reviewed it: its hash, and its files so that a change can be shown.
@@ -264,6 +266,9 @@ func (s *Service) views(ctx context.Context, folder string) ([]View, error) {
 		v := View{Skill: k, State: StateReady, Missing: k.Missing(s.c.Has, runtime.GOOS)}
 		yes, reviewed := s.decided.Accepted[k.Dir]
 		v.Hash, v.Rights, v.Asks = yes.Hash, s.decided.Rights[k.Dir], k.named()
+		if o, ok := s.decided.Origins[k.Dir]; ok {
+			v.Origin = &o
+		}
 		switch {
 		case slices.Contains(s.decided.Off, k.Dir):
 			v.State = StateOff

@@ -3362,6 +3362,7 @@ export interface SkillDetails {
   rights: SkillRights;
   /** the variables that it asks for */
   asks?: string[];
+  origin?: SkillOrigin;
   review: SkillReview;
   /** the hash of what it holds now: what [API.Accept] takes */
   now: string;
@@ -3369,6 +3370,12 @@ export interface SkillDetails {
   body: string;
   /** what changed since it was accepted */
   changes?: SkillChange[];
+}
+
+/** Exported is an archive that was written. */
+export interface SkillExport {
+  path: string;
+  bytes: number;
 }
 
 /** File is one file of a skill. */
@@ -3444,6 +3451,18 @@ export interface SkillMissing {
   text: Words;
   /** ways to get it, of those that the skill names for this system */
   install?: SkillInstall[];
+}
+
+/** Origin is where an installed skill came from, so that it can be updated. */
+export interface SkillOrigin {
+  /** the address or the path, as the person gave it */
+  from: string;
+  /** of a git repository: the one that is installed */
+  commit?: string;
+  /** UTC */
+  at: string;
+  /** it is not updated with the others */
+  pinned?: boolean;
 }
 
 /** Problem is one way in which a skill is not as the specification wants it. */
@@ -3540,6 +3559,7 @@ export interface SkillView {
   rights: SkillRights;
   /** the variables that it asks for */
   asks?: string[];
+  origin?: SkillOrigin;
 }
 
 /** SpaceDetected says which space a message would begin a conversation in. */
@@ -5563,10 +5583,16 @@ export interface SkillsAPI {
   /** Enable switches a skill on or off for all agents, from their next step on. */
   enable(name: string, on: boolean): Promise<SkillView>;
   /**
-   * Install copies a skill from a folder or an archive (zip, tar, tar.gz) of this computer into the home. It is not used before
-   * it was reviewed. One of the same name that is installed is replaced, and has to be reviewed again.
+   * Install brings a skill into the home: from a folder or an archive (zip, tar, tar.gz) of this computer, from a git repository,
+   * an archive or the list of a site at an https address. #FOLDER or #NAME at the end of an address says which of several is
+   * meant, @REF behind that which branch, tag or commit. It is not used before it was reviewed. One of the same name that is
+   * installed is replaced, and has to be reviewed again.
    */
   install(from: string): Promise<SkillView>;
+  /** Update installs a skill again from where it came from. What differs has to be reviewed. */
+  update(name: string): Promise<SkillView>;
+  /** Pin leaves an installed skill as it is when all are updated, or no longer. */
+  pin(name: string, on: boolean): Promise<SkillView>;
   /** Remove deletes an installed skill with what was decided about it. Others are not ours to delete. */
   remove(name: string): Promise<void>;
   /**
@@ -5579,6 +5605,11 @@ export interface SkillsAPI {
    * read only as it was reviewed.
    */
   read(name: string, file: string): Promise<SkillText>;
+  /**
+   * Export writes the files of a skill into a zip, in a folder of its name. path is absolute; a file that is there is replaced
+   * only when replace says so.
+   */
+  export(name: string, path: string, replace: boolean): Promise<SkillExport>;
   /**
    * Allow sets what the scripts of a skill have besides its own folder and that of the run: the network, and variables that the
    * skill itself names.
@@ -6021,9 +6052,12 @@ export function makeKernel(t: Transport): Kernel {
       accept: (name, now) => t.call('skills.accept', [name, now]) as Promise<SkillView>,
       enable: (name, on) => t.call('skills.enable', [name, on]) as Promise<SkillView>,
       install: (from) => t.call('skills.install', [from]) as Promise<SkillView>,
+      update: (name) => t.call('skills.update', [name]) as Promise<SkillView>,
+      pin: (name, on) => t.call('skills.pin', [name, on]) as Promise<SkillView>,
       remove: (name) => t.call('skills.remove', [name]) as Promise<void>,
       check: (folder, strict) => t.call('skills.check', [folder, strict]) as Promise<SkillProblem[]>,
       read: (name, file) => t.call('skills.read', [name, file]) as Promise<SkillText>,
+      export: (name, path, replace) => t.call('skills.export', [name, path, replace]) as Promise<SkillExport>,
       allow: (name, r) => t.call('skills.allow', [name, r]) as Promise<SkillView>,
     },
     infra: {

@@ -26,6 +26,8 @@ export interface Files {
 	pick(title: string): Promise<Picked | undefined>;
 	/** save writes a conversation and reports whether it did. */
 	save(session: string, format: 'md' | 'json', w: Words): Promise<boolean>;
+	/** skill writes a skill as a zip and reports whether it did. */
+	skill(name: string, w: Words): Promise<boolean>;
 	/** audit writes the audit record, whose parts the kernel gives one after the other, and reports whether it did. */
 	audit(w: Words, part: (after: number) => Promise<AuditPart>): Promise<boolean>;
 	/** memories writes what is remembered, in parts as well, and reports whether it did. */
@@ -61,6 +63,12 @@ export class WindowFiles implements Files {
 		const path = await this.#place(w);
 		// The system's dialog has asked before it gave a name that is taken.
 		if (path) await this.#call('state.saveSession', [session, format, path, true]);
+		return path !== '';
+	}
+
+	async skill(name: string, w: Words): Promise<boolean> {
+		const path = await this.#place(w);
+		if (path) await this.#call('skills.export', [name, path, true]);
 		return path !== '';
 	}
 
@@ -118,6 +126,11 @@ export class PageFiles implements Files {
 	async save(session: string, format: 'md' | 'json', w: Words): Promise<boolean> {
 		const q = new URLSearchParams({ session, format });
 		download(await (await this.#post(`/files/export?${q}`)).blob(), w.name);
+		return true;
+	}
+
+	async skill(name: string, w: Words): Promise<boolean> {
+		download(await (await this.#post(`/files/skill?${new URLSearchParams({ name })}`)).blob(), w.name);
 		return true;
 	}
 

@@ -67,10 +67,18 @@ function parse(text: string): unknown {
 
 /** callTimeout is how long a call may take, in milliseconds. Some wait for a model or a person. */
 export function callTimeout(method: string): number | undefined {
-	if (method === 'agents.wait' || method === 'exec.shell' || method === 'exec.structured' || method === 'mcp.call')
+	if (
+		method === 'agents.wait' ||
+		method === 'exec.shell' ||
+		method === 'exec.structured' ||
+		method === 'exec.script' ||
+		method === 'mcp.call'
+	)
 		return undefined;
 	// As long as the home is large, or the person looks for a place.
 	if (method === 'infra.backup' || method === 'infra.restore' || method.startsWith('window.')) return undefined;
+	// Other machines send skills as fast as they like: the kernel waits five minutes.
+	if (method === 'skills.install' || method === 'skills.update') return 330_000;
 	// A file is read when it is attached, and others may be in front of it.
 	if (method === 'state.attach' || method === 'state.attachPart') return 300_000;
 	if (

@@ -13,6 +13,8 @@ export class Skills {
 	/** refused says why the last order failed. */
 	refused = $state.raw<Failure>();
 	installing = $state(false);
+	/** updating is the name of the skill that is being fetched again. */
+	updating = $state<string>();
 
 	readonly current = $derived.by(() => this.list.find((v) => v.name === this.chosen));
 
@@ -79,6 +81,22 @@ export class Skills {
 
 	async allow(name: string, rights: SkillRights): Promise<void> {
 		await this.#try(() => this.#live.kernel.skills.allow(name, rights));
+	}
+
+	/** update installs a skill again from where it came from. */
+	async update(name: string): Promise<void> {
+		this.updating = name;
+		await this.#try(() => this.#live.kernel.skills.update(name));
+		this.updating = undefined;
+	}
+
+	async pin(name: string, on: boolean): Promise<void> {
+		await this.#try(() => this.#live.kernel.skills.pin(name, on));
+	}
+
+	/** save writes a skill as a zip to where the person wants it. */
+	async save(name: string, title: string): Promise<void> {
+		await this.#try(() => this.#live.files.skill(name, { title, name: `${name}.zip` }));
 	}
 
 	async enable(name: string, on: boolean): Promise<void> {

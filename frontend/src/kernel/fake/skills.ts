@@ -18,6 +18,7 @@ export class FakeSkills {
 				state: 'changed',
 				allowed_tools: ['exec', 'write'],
 				asks: ['INVOICE_KEY'],
+				origin: { from: 'https://github.com/lee/skills#invoice', commit: '4f1c9a2b7d', at: '2026-11-20T09:12:00Z' },
 			},
 		}),
 		made('pdf-forms', 'Fills in PDF forms.', {
@@ -83,6 +84,9 @@ export class FakeSkills {
 			this.list = [...this.list, made(name, 'Somebody wrote it.', { source: 'global', dir: path, state: 'new' })];
 			return this.#put(name, { state: 'new' });
 		},
+		'skills.update': (name: string) => this.#put(name, {}),
+		'skills.pin': (name: string, pinned: boolean) =>
+			this.#put(name, { origin: { ...this.#view(name).origin!, pinned } }),
 		'skills.accept': (name: string) => this.#put(name, { state: 'ready' }),
 		'skills.allow': (name: string, rights: SkillRights) => this.#put(name, { rights }),
 		'skills.enable': (name: string, on: boolean) => this.#put(name, { state: on ? 'ready' : 'off' }),

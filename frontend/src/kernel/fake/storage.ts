@@ -83,6 +83,11 @@ export class FakeFiles implements Files {
 		return Promise.resolve(true);
 	}
 
+	skill(_name: string, w: { name: string }): Promise<boolean> {
+		download(new Blob(['a skill']), w.name);
+		return Promise.resolve(true);
+	}
+
 	async audit(w: { name: string }, part: (after: number) => Promise<AuditPart>): Promise<boolean> {
 		download(new Blob([(await part(0)).text]), w.name);
 		return true;
