@@ -67,7 +67,7 @@ func (c *console) signInLines(v kernel.MCPView) (lines []string) {
 	if in.Needed {
 		return append(lines, fmt.Sprintf(c.t("not signed in: oxios mcp login %s", "로그인 필요: oxios mcp login %s"), v.Name))
 	}
-	lines = append(lines, fmt.Sprintf(c.t("signed in at %s", "%s에 로그인됨"), in.Issuer))
+	lines = append(lines, fmt.Sprintf(c.t("signed in at %s", "로그인됨: %s"), in.Issuer))
 	if len(in.Scopes) > 0 {
 		lines = append(lines, c.t("permissions: ", "권한: ")+strings.Join(in.Scopes, ", "))
 	}
@@ -93,7 +93,7 @@ func (c *console) mcpLogin() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c.note(c.t("Sign in at %s. If no browser opens, open this address:", "%s에서 로그인하세요. 브라우저가 열리지 않으면 이 주소를 여세요:"), oneLine(page.Host))
+			c.note(c.t("Sign in at %s. If no browser opens, open this address:", "로그인할 곳: %s. 브라우저가 열리지 않으면 이 주소를 여세요:"), oneLine(page.Host))
 			c.note("%s", oneLine(page.URL))
 			if !noBrowser {
 				c.browse(page.URL)

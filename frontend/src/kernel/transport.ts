@@ -67,8 +67,8 @@ function parse(text: string): unknown {
 
 /** callTimeout is how long a call may take, in milliseconds. Some wait for a model or a person. */
 export function callTimeout(method: string): number | undefined {
-	if (method === 'agents.wait' || method === 'exec.shell' || method === 'exec.structured' || method === 'mcp.call')
-		return undefined;
+	if (method === 'agents.wait' || method === 'exec.shell' || method === 'exec.structured') return undefined;
+	if (method === 'mcp.call' || method === 'mcp.signedIn') return undefined;
 	// As long as the home is large, or the person looks for a place.
 	if (method === 'infra.backup' || method === 'infra.restore' || method.startsWith('window.')) return undefined;
 	// A file is read when it is attached, and others may be in front of it.
@@ -76,6 +76,7 @@ export function callTimeout(method: string): number | undefined {
 	if (
 		method === 'infra.testProvider' ||
 		method === 'mcp.connect' ||
+		method === 'mcp.signIn' ||
 		method === 'infra.tryProvider' ||
 		method === 'infra.discover' ||
 		method === 'security.verifyAudit' ||
