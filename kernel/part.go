@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"maps"
+	"net/http"
+	"net/netip"
 	"path/filepath"
 
 	"oxios/kernel/event"
@@ -31,6 +33,8 @@ type (
 	MCPChange = mcp.Changed
 	MCPCall   = mcp.Call
 	MCPResult = mcp.Result
+	MCPSignIn = mcp.SignIn
+	MCPPage   = mcp.SignInPage
 
 	SkillsAPI     = skill.API
 	Skill         = skill.Skill
@@ -71,12 +75,23 @@ const mcpFolder = "mcp"
 func (k *Kernel) newMCP() *mcp.Service {
 	return mcp.New(mcp.Config{
 		Dir: filepath.Join(k.opts.Home, mcpFolder), Version: k.opts.Version, Clock: k.clock, Log: k.log,
-		Settings: k.config, Sandbox: k.sandbox, Spec: k.serverSpec, Expand: expandHome, Mask: k.masked,
+		Settings: k.config, Sandbox: k.sandbox, Net: serverNet{k}, Keys: k.keys, Secret: k.redact.AddSecret, Spec: k.serverSpec, Expand: expandHome, Mask: k.masked,
 		Brings: func(server, tool string) store.Labels {
 			return Labels{store.NewLabel(Label{Origin: store.LabelServer, Untrusted: true, Name: server}, "", sys.Say("what the server %s said", server))}
 		},
 		Told: func(server string) { k.publish(event.ServerChanged, scope{}, server) },
 	})
+}
+
+// serverNet is the network guard for servers of tools that run elsewhere.
+type serverNet struct{ k *Kernel }
+
+func (n serverNet) Transport(open []netip.Prefix) *http.Transport {
+	return n.k.opts.Net.Opened(open).Transport()
+}
+
+func (n serverNet) Inside(ctx context.Context, address string) bool {
+	return n.k.opts.Net.Inside(ctx, address)
 }
 
 // newSkills joins the skills to what they use.

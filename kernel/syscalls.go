@@ -219,6 +219,10 @@ var syscalls = table(
 	Syscall{Name: "mcp.remove", Domain: security.DomainMCP, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
 	Syscall{Name: "mcp.connect", Domain: security.DomainMCP, Rights: security.X, Person: true, Audit: security.ActionOther, Sink: security.SinkControl},
 	Syscall{Name: "mcp.accept", Domain: security.DomainMCP, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
+	Syscall{Name: "mcp.signIn", Domain: security.DomainMCP, Rights: security.X, Person: true, Audit: security.ActionOther, Sink: security.SinkControl},
+	Syscall{Name: "mcp.signedIn", Domain: security.DomainMCP, Rights: security.R, Person: true},
+	Syscall{Name: "mcp.signOut", Domain: security.DomainMCP, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
+	Syscall{Name: "mcp.setKey", Domain: security.DomainMCP, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
 	Syscall{Name: "mcp.log", Domain: security.DomainMCP, Rights: security.R, Person: true},
 
 	Syscall{Name: "skills.list", Domain: security.DomainProgram, Rights: security.R},

@@ -16,7 +16,7 @@ func (c *console) mcpCommand() *cobra.Command {
 	return c.group("mcp", "Manage MCP servers, which lend tools to agents", "에이전트에게 도구를 빌려 주는 MCP 서버를 관리합니다",
 		c.mcpList(), c.mcpShow(), c.mcpAdd(), c.mcpConnect(), c.mcpTools(), c.mcpCall(), c.mcpAccept(),
 		c.mcpEnable("enable", "Turn a server on", "서버를 켭니다", true), c.mcpEnable("disable", "Turn a server off and end it", "서버를 끄고 종료합니다", false),
-		c.mcpLog(), c.mcpRemove())
+		c.mcpLogin(), c.mcpLogout(), c.mcpKey(), c.mcpLog(), c.mcpRemove())
 }
 
 // serverState is the state of a server in words.
@@ -34,6 +34,8 @@ func (c *console) serverState(state string) string {
 		return c.t("running", "실행 중")
 	case "broken":
 		return c.t("keeps stopping", "계속 종료됨")
+	case "sign-in":
+		return c.t("sign in needed", "로그인 필요")
 	}
 	return state
 }
@@ -107,7 +109,12 @@ func (c *console) showServer(v kernel.MCPView) error {
 		}
 	}
 	line("Program:", "프로그램:", strings.TrimSpace(v.Known.Title+" "+v.Known.Version))
-	line("Command:", "명령:", strings.Join(append([]string{v.Server.Command}, v.Server.Args...), " "))
+	line("Command:", "명령:", strings.TrimSpace(strings.Join(append([]string{v.Server.Command}, v.Server.Args...), " ")))
+	line("Address:", "주소:", v.Server.URL)
+	line("Headers:", "헤더:", strings.Join(v.Server.Headers, ", "))
+	for _, said := range c.signInLines(v) {
+		line("Sign-in:", "로그인:", said)
+	}
 	line("Protocol:", "프로토콜:", v.Known.Protocol)
 	line("Reads:", "읽는 폴더:", strings.Join(v.Server.Read, ", "))
 	line("Changes:", "변경하는 폴더:", strings.Join(v.Server.Write, ", "))
@@ -164,10 +171,15 @@ func (c *console) mcpAdd() *cobra.Command {
 	var def kernel.MCPServer
 	var effect string
 	var env map[string]string
+	var elsewhere remoteFlags
 	cmd := c.withJSON(&cobra.Command{
-		Use: "add NAME -- COMMAND [ARG…]", Short: c.t("Add a server and connect it", "서버를 추가하고 연결합니다"), Args: c.args(2, -1),
+		Use: "add NAME [--url URL | -- COMMAND [ARG…]]", Short: c.t("Add a server and connect it", "서버를 추가하고 연결합니다"), Args: c.args(1, -1),
+		Example: "  oxios mcp add notes -- npx -y notes-server\n  oxios mcp add tracker --url https://mcp.example.com/mcp",
 		RunE: c.linked(func(ctx context.Context, l *link, args []string) error {
-			def.Command, def.Args, def.Effect, def.Env = args[1], args[2:], kernel.MCPEffect(effect), env
+			if err := elsewhere.into(c, &def, args[1:]); err != nil {
+				return err
+			}
+			def.Effect, def.Env = kernel.MCPEffect(effect), env
 			for _, list := range [][]string{def.Read, def.Write} {
 				for i := range list {
 					if err := c.here(&list[i]); err != nil {
@@ -184,6 +196,9 @@ func (c *console) mcpAdd() *cobra.Command {
 			if _, err := l.MCP.Set(ctx, args[0], def); err != nil {
 				return err
 			}
+			if err := elsewhere.keys(ctx, c, l, args[0]); err != nil {
+				return err
+			}
 			v, err := l.MCP.Connect(ctx, args[0])
 			if err != nil {
 				c.note(c.t("The server was added, but not connected.", "서버를 추가했지만 연결하지 못했습니다."))
@@ -192,6 +207,7 @@ func (c *console) mcpAdd() *cobra.Command {
 			return c.showServer(v)
 		}),
 	})
+	elsewhere.flags(c, cmd)
 	f := cmd.Flags()
 	f.StringSliceVar(&def.Read, "read", nil, c.t("`folders` that it sees, with commas between them", "볼 수 있는 `폴더`. 쉼표로 나눕니다"))
 	f.StringSliceVar(&def.Write, "write", nil, c.t("`folders` that it can change", "변경할 수 있는 `폴더`"))

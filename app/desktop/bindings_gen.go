@@ -1032,6 +1032,26 @@ func (a *MCP) Call(args string) (string, error) {
 	return a.b.call("mcp.call", args)
 }
 
+// SetKey takes [name, key, value].
+func (a *MCP) SetKey(args string) (string, error) {
+	return a.b.call("mcp.setKey", args)
+}
+
+// SignIn takes [name].
+func (a *MCP) SignIn(args string) (string, error) {
+	return a.b.call("mcp.signIn", args)
+}
+
+// SignedIn takes [name].
+func (a *MCP) SignedIn(args string) (string, error) {
+	return a.b.call("mcp.signedIn", args)
+}
+
+// SignOut takes [name].
+func (a *MCP) SignOut(args string) (string, error) {
+	return a.b.call("mcp.signOut", args)
+}
+
 // Skills binds remote.SkillsAPI.
 type Skills struct{ b bound }
 

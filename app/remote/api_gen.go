@@ -667,6 +667,16 @@ type MCPAPI interface {
 	// Call calls a tool of a server, which is started if it does not run. What comes back was said by a stranger: an agent's run
 	// carries that from then on.
 	Call(ctx context.Context, in kernel.MCPCall) (kernel.MCPResult, error)
+	// SetKey keeps the value of a header that a server needs, or its "client_secret", bound to the server's machine; "" deletes it.
+	// The value goes to the credential store, and to no file that people share.
+	SetKey(ctx context.Context, name string, key string, value string) (kernel.MCPView, error)
+	// SignIn prepares a sign-in at a server and returns the page for it. Oxios waits for the person's answer on a port of this
+	// computer for ten minutes; [API.SignedIn] waits for that. An earlier sign-in of the server that still waits is given up.
+	SignIn(ctx context.Context, name string) (kernel.MCPPage, error)
+	// SignedIn waits until the sign-in that was begun last has ended.
+	SignedIn(ctx context.Context, name string) (kernel.MCPView, error)
+	// SignOut deletes the token of a server, and what the authorization server knows Oxios by.
+	SignOut(ctx context.Context, name string) (kernel.MCPView, error)
 }
 
 // API holds the calls about skills.
@@ -1670,6 +1680,22 @@ func (remote clientMCP) Log(ctx context.Context, name string) (string, error) {
 
 func (remote clientMCP) Call(ctx context.Context, in kernel.MCPCall) (kernel.MCPResult, error) {
 	return call[kernel.MCPResult](ctx, remote.c, "mcp.call", in)
+}
+
+func (remote clientMCP) SetKey(ctx context.Context, name string, key string, value string) (kernel.MCPView, error) {
+	return call[kernel.MCPView](ctx, remote.c, "mcp.setKey", name, key, value)
+}
+
+func (remote clientMCP) SignIn(ctx context.Context, name string) (kernel.MCPPage, error) {
+	return call[kernel.MCPPage](ctx, remote.c, "mcp.signIn", name)
+}
+
+func (remote clientMCP) SignedIn(ctx context.Context, name string) (kernel.MCPView, error) {
+	return call[kernel.MCPView](ctx, remote.c, "mcp.signedIn", name)
+}
+
+func (remote clientMCP) SignOut(ctx context.Context, name string) (kernel.MCPView, error) {
+	return call[kernel.MCPView](ctx, remote.c, "mcp.signOut", name)
 }
 
 type clientSkills struct{ c *Client }
@@ -3278,6 +3304,36 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.MCP.Call(ctx, a0)
+	},
+	"mcp.setKey": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		var a2 string
+		if err := decode(args, &a0, &a1, &a2); err != nil {
+			return nil, err
+		}
+		return h.MCP.SetKey(ctx, a0, a1, a2)
+	},
+	"mcp.signIn": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.MCP.SignIn(ctx, a0)
+	},
+	"mcp.signedIn": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.MCP.SignedIn(ctx, a0)
+	},
+	"mcp.signOut": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.MCP.SignOut(ctx, a0)
 	},
 	"skills.list": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {

@@ -33,7 +33,8 @@ const (
 	StateKnown      = "known"      // what it offers is known; it does not run
 	StateChanged    = "changed"    // it says something else than was accepted, and offers nothing until that is
 	StateRunning    = "running"
-	StateBroken     = "broken" // it ended by itself too often
+	StateBroken     = "broken"  // it ended by itself too often
+	StateSignIn     = "sign-in" // it refuses calls until the person signs in
 )
 
 // ServerView is a server as a face shows it.
@@ -42,6 +43,10 @@ type ServerView struct {
 	Server Server `json:"server"`
 	State  string `json:"state"`
 	Known  Known  `json:"known"` // the zero value while nothing is known
+
+	// Of a server that runs elsewhere.
+	Host   string  `json:"host,omitempty"`    // the machine that all calls go to
+	SignIn *SignIn `json:"sign_in,omitempty"` // nil where it has not asked for one
 }
 
 // Call is a call of a tool of a server.
@@ -83,11 +88,20 @@ func (s *Service) Offered() []Tool {
 }
 
 func (v ServerView) offers() bool {
-	return v.State == StateKnown || v.State == StateRunning || v.State == StateBroken
+	switch v.State {
+	case StateKnown, StateRunning, StateBroken:
+		return true
+	case StateSignIn: // what is called says then what to do
+		return v.Known.Hash != "" && v.Known.Changed == nil
+	}
+	return false
 }
 
 func (s *Service) view(name string, def Server) ServerView {
-	v := ServerView{Name: name, Server: def, State: StateConfigured}
+	v := ServerView{Name: name, Server: def, State: StateConfigured, Host: def.host()}
+	if in := s.signedIn(name, def); def.remote() && (in.Needed || !in.At.IsZero()) {
+		v.SignIn = &in
+	}
 	k, ok, err := s.known(name, def)
 	if ok && err == nil {
 		v.Known, v.State = k, StateKnown
@@ -98,6 +112,8 @@ func (s *Service) view(name string, def Server) ServerView {
 	switch {
 	case def.Disabled:
 		v.State = StateOff
+	case v.SignIn != nil && v.SignIn.Needed:
+		v.State = StateSignIn
 	case v.State == StateKnown && k.Changed != nil:
 		v.State = StateChanged
 	case v.State == StateKnown && runs:
@@ -121,7 +137,7 @@ func (s *Service) server(name string) (Server, error) {
 // Set writes a server into config.toml, a new one or in place of the one of this name. It starts nothing; one that runs ends
 // where it would run otherwise from now on.
 func (a *API) Set(ctx context.Context, name string, def Server) (ServerView, error) {
-	meta := map[string]any{"command": def.Command, "args": def.Args, "read": def.Read, "write": def.Write, "network": def.Network, "effect": string(def.Effect)}
+	meta := map[string]any{"command": def.Command, "args": def.Args, "read": def.Read, "write": def.Write, "network": def.Network, "effect": string(def.Effect), "url": def.URL}
 	return guard.Do(ctx, a.c, guard.Action{Call: "mcp.set", Resource: "mcp:" + name, Meta: meta}, func(context.Context) (ServerView, error) {
 		if err := CheckServer(name, def, a.s.c.Expand); err != nil {
 			return ServerView{}, sys.Errorf(sys.CodeInvalid, "This cannot be a server: %s. Nothing was changed.", sys.TextOf(err))
@@ -166,8 +182,9 @@ func (s *Service) stop(name string, when func(*live) bool) {
 
 // Remove takes a server out of config.toml, and deletes what is known of it and what it kept in its own folder.
 func (a *API) Remove(ctx context.Context, name string) error {
-	_, err := guard.Do(ctx, a.c, guard.Action{Call: "mcp.remove", Resource: "mcp:" + name}, func(context.Context) (struct{}, error) {
-		if _, err := a.s.server(name); err != nil {
+	_, err := guard.Do(ctx, a.c, guard.Action{Call: "mcp.remove", Resource: "mcp:" + name}, func(ctx context.Context) (struct{}, error) {
+		def, err := a.s.server(name)
+		if err != nil {
 			return struct{}{}, err
 		}
 		if err := a.s.c.Settings.SetMCPServer(name, nil); err != nil {
@@ -175,7 +192,12 @@ func (a *API) Remove(ctx context.Context, name string) error {
 		}
 		a.s.stop(name, always)
 		a.s.forgive(name)
+		a.s.giveUp(name)
 		defer a.s.c.Told(name)
+		a.s.door(name).cached.Store(nil)
+		if err := a.s.forgetKeys(ctx, name, def); err != nil {
+			return struct{}{}, sys.Errorf(sys.CodeUnavailable, "The server %s is removed, but a key of it could not be deleted: %w.", name, err).WithHint("Unlock the keys, add the server again and remove it once more.")
+		}
 		if err := os.RemoveAll(a.s.at(name)); err != nil {
 			return struct{}{}, sys.Errorf(sys.CodeUnavailable, "The server %s is removed, but its folder could not be deleted: %w.", name, err).WithHint("Delete %s yourself.", a.s.at(name))
 		}
@@ -204,6 +226,12 @@ func (a *API) Connect(ctx context.Context, name string) (ServerView, error) {
 		if err := a.s.learn(ctx, l); err != nil {
 			return ServerView{}, err
 		}
+		if in := a.s.signedIn(name, def); in.Needed { // it was called all the same
+			in.Needed = false
+			if err := a.s.note(name, in); err != nil {
+				return ServerView{}, err
+			}
+		}
 		a.s.c.Told(name)
 		return a.s.view(name, def), nil
 	})
@@ -213,6 +241,7 @@ func (a *API) Connect(ctx context.Context, name string) (ServerView, error) {
 func (s *Service) learn(ctx context.Context, l *live) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
+	ctx, met := listen(ctx)
 	l.learned.Store(true) // what changes from here on is told anew
 	said := l.session.InitializeResult()
 	var listed []*sdk.Tool
@@ -220,6 +249,9 @@ func (s *Service) learn(ctx context.Context, l *live) error {
 		for t, err := range l.session.Tools(ctx, nil) {
 			if err != nil {
 				l.learned.Store(false)
+				if why := met.of(err); why != nil {
+					return why
+				}
 				return sys.Errorf(sys.CodeUnavailable, "The server %s did not say what it offers: %w.", l.name, err).WithHint("`oxios mcp log %s` shows what it said.", l.name)
 			}
 			if listed = append(listed, t); len(listed) > maxTools+1 {
@@ -272,8 +304,12 @@ func (a *API) Accept(ctx context.Context, name, hash string) (ServerView, error)
 // Log returns the end of what a server wrote to its stderr, with secrets masked: at most 200 kB.
 func (a *API) Log(ctx context.Context, name string) (string, error) {
 	return guard.Do(ctx, a.c, guard.Action{Call: "mcp.log", Resource: "mcp:" + name}, func(context.Context) (string, error) {
-		if _, err := a.s.server(name); err != nil {
+		def, err := a.s.server(name)
+		if err != nil {
 			return "", err
+		}
+		if def.remote() {
+			return "", sys.Errorf(sys.CodeNotFound, "The server %s runs elsewhere, so there is no log of it here.", name)
 		}
 		text, err := readLog(a.s.at(name, logFile), 200<<10)
 		if err != nil {
@@ -314,7 +350,7 @@ func (a *API) Call(ctx context.Context, in Call) (Result, error) {
 // action fills in what the guard and the person need to know of a call that can be made.
 func (a *API) action(act guard.Action, in Call, def Server, tool Tool) guard.Action {
 	act.Effect, act.Tier = def.policy()
-	act.Network = def.Network || def.Effect == EffectNetwork
+	act.Network = def.Network || def.Effect == EffectNetwork || def.remote()
 	act.Egress = act.Network || def.Effect == EffectUnknown
 	act.Outside = def.Effect == EffectUnknown
 	act.Subject = in
@@ -324,6 +360,9 @@ func (a *API) action(act guard.Action, in Call, def Server, tool Tool) guard.Act
 	act.Brought = func(context.Context) (store.Labels, error) { return a.s.c.Brings(in.Server, in.Tool), nil }
 	act.Card = func(r *security.Request) {
 		title := sys.Say("Calls “%s” on the server %s", cmp.Or(tool.Title, tool.Name), in.Server)
+		if host := def.host(); host != "" {
+			title = sys.Say("Calls “%s” on the server %s (%s)", cmp.Or(tool.Title, tool.Name), in.Server, host)
+		}
 		r.Title, r.TitleKO = title.EN, title.In(true)
 		r.Network = act.Network
 		r.Command = tool.Call
@@ -334,6 +373,10 @@ func (a *API) action(act guard.Action, in Call, def Server, tool Tool) guard.Act
 		why := sys.Say("Only the server's program knows what this does. You have not set what its tools may do without approval.")
 		if def.Effect != EffectUnknown {
 			why = sys.Say("Only the server's program knows what this does. You allow its tools this without approval: %s.", string(def.Effect))
+		}
+		if host := def.host(); host != "" {
+			sent := sys.Say("All that is shown here is sent to %s.", host)
+			why = sys.Words{EN: sent.EN + " " + why.EN, KO: sent.KO + " " + why.KO}
 		}
 		r.Why, r.WhyKO = why.EN, why.In(true)
 	}
@@ -346,6 +389,8 @@ func (s *Service) offered(name string, def Server, tool string) (Tool, error) {
 	switch {
 	case v.State == StateOff:
 		return Tool{}, sys.Errorf(sys.CodeUnavailable, "The server %s is off. Nothing was called.", name).WithHint("The person can switch it on: `oxios mcp enable %s`.", name)
+	case v.State == StateSignIn:
+		return Tool{}, s.signInFirst(name)
 	case v.State == StateChanged:
 		return Tool{}, sys.Errorf(sys.CodeUnavailable, "The server %s changed what it offers, and the person has not accepted that. Nothing was called.", name).WithHint("The person can look at it: `oxios mcp show %s`.", name)
 	case v.Known.Hash == "":
@@ -375,9 +420,14 @@ func (s *Service) call(ctx context.Context, name string, def Server, tool Tool, 
 	}
 	call, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
+	call, met := listen(call)
 	began := time.Now()
+	served := l.served.Swap(true)
 	r, err := l.session.CallTool(call, &sdk.CallToolParams{Name: tool.Name, Arguments: args})
 	switch {
+	case served && errors.Is(err, sdk.ErrSessionMissing): // the server forgot the session and called nothing: a new one is asked
+		l.forgotten()
+		return s.call(ctx, name, def, tool, args)
 	case err == nil:
 		out := resultOf(r)
 		out.Text = s.c.Mask(out.Text)
@@ -386,6 +436,11 @@ func (s *Service) call(ctx context.Context, name string, def Server, tool Tool, 
 		return Result{}, context.Cause(ctx)
 	case call.Err() != nil:
 		return Result{}, sys.Errorf(sys.CodeTimeout, "%s did not answer within %s. Check what it did before you try again.", tool.Call, time.Since(began).Round(time.Second))
+	case l.web != nil && met.of(err) != nil:
+		return Result{}, met.of(err)
+	case errors.Is(err, sdk.ErrConnectionClosed) && l.web != nil:
+		l.lost()
+		return Result{}, sys.Errorf(sys.CodeUnavailable, "The connection to the server %s broke off while %s was called. Check what it did before you try again.", name, tool.Name)
 	case errors.Is(err, sdk.ErrConnectionClosed):
 		l.lost() // so that the next call finds none, and starts another
 		return Result{}, sys.Errorf(sys.CodeUnavailable, "The server %s ended while %s was called. Check what it did before you try again.", name, tool.Name).WithHint("`oxios mcp log %s` shows what it said.", name)

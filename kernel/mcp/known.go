@@ -106,12 +106,13 @@ func (s *Service) keep(name string, k Known) error {
 	return nil
 }
 
-// identity is what makes a server another one: the program and what it is told.
+// identity is what makes a server another one: the program and what it is told, or its address.
 func identity(def Server) string {
 	raw, err := json.Marshal(struct {
 		Command string
 		Args    []string
-	}{def.Command, def.Args})
+		URL     string `json:",omitempty"`
+	}{def.Command, def.Args, def.URL})
 	if err != nil {
 		return "" // strings always become JSON
 	}

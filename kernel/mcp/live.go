@@ -27,6 +27,7 @@ type live struct {
 	name    string
 	def     Server
 	job     *sandbox.Job
+	web     *remote // of a server that runs elsewhere, in place of job
 	session *sdk.ClientSession
 	said    *journal
 
@@ -39,6 +40,7 @@ type live struct {
 	used  time.Time // when the last one ended
 	over  bool      // it was ended from here
 
+	served  atomic.Bool // a tool of it was called
 	learned atomic.Bool // what it offers now was looked at
 }
 
@@ -96,7 +98,9 @@ func (s *Service) reach(ctx context.Context, name string, def Server) (l *live, 
 // start starts the server and greets it.
 func (l *live) start(ctx context.Context) {
 	defer close(l.ready)
-	if l.err = l.s.mayStart(ctx, l.name); l.err == nil {
+	if l.err = l.s.mayStart(ctx, l.name, l.def); l.err == nil && l.def.remote() {
+		l.err = l.dial(ctx)
+	} else if l.err == nil {
 		l.err = l.launch(ctx)
 	}
 	if l.err != nil {
@@ -105,7 +109,7 @@ func (l *live) start(ctx context.Context) {
 	}
 	l.s.c.Told(l.name)
 	go func() {
-		<-l.job.Done()
+		<-l.finished()
 		l.close()
 		l.gone()
 		close(l.done)
@@ -166,14 +170,10 @@ func (l *live) launch(ctx context.Context) error {
 		l.said.line("Ended.")
 		l.said.close()
 	}()
-	client := sdk.NewClient(&sdk.Implementation{Name: "oxios", Title: "Oxios", Version: l.s.c.Version}, &sdk.ClientOptions{
-		Capabilities: &sdk.ClientCapabilities{}, Logger: slog.New(slog.DiscardHandler),
-		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { l.learned.Store(false) },
-	})
 	greet, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	stop := context.AfterFunc(greet, func() { hear.Close() }) // a server that stays silent in its answer holds nobody up
-	l.session, err = client.Connect(greet, &sdk.IOTransport{Reader: hear, Writer: write, MaxLineLength: maxLine}, nil)
+	l.session, err = l.client().Connect(greet, &sdk.IOTransport{Reader: hear, Writer: write, MaxLineLength: maxLine}, nil)
 	stop()
 	if err != nil {
 		late := greet.Err() != nil
@@ -192,6 +192,14 @@ func (l *live) launch(ctx context.Context) error {
 			WithHint("`oxios mcp log %s` shows what it said.", l.name).WithCause(err)
 	}
 	return nil
+}
+
+// client is Oxios as a server meets it.
+func (l *live) client() *sdk.Client {
+	return sdk.NewClient(&sdk.Implementation{Name: "oxios", Title: "Oxios", Version: l.s.c.Version}, &sdk.ClientOptions{
+		Capabilities: &sdk.ClientCapabilities{}, Logger: slog.New(slog.DiscardHandler),
+		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { l.learned.Store(false) },
+	})
 }
 
 // scripts are the folders of the files that the command line names, as of the script of an interpreter: the program is read
@@ -249,7 +257,11 @@ func (s *Service) broken(name string) bool {
 }
 
 // mayStart waits until a server that ended by itself may be started again.
-func (s *Service) mayStart(ctx context.Context, name string) error {
+func (s *Service) mayStart(ctx context.Context, name string, def Server) error {
+	if s.broken(name) && def.remote() {
+		return sys.Errorf(sys.CodeUnavailable, "The server %s could not be reached, or broke off, %d times within %s, so it is not tried for now.", name, breakerCount, breakerTime).
+			WithHint("`oxios mcp connect %s` tries again at once.", name)
+	}
 	if s.broken(name) {
 		return sys.Errorf(sys.CodeUnavailable, "The server %s ended by itself %d times within %s, so it is not started again for now.", name, breakerCount, breakerTime).
 			WithHint("`oxios mcp log %s` shows why. `oxios mcp connect %s` tries again at once.", name, name)
@@ -325,13 +337,34 @@ func (l *live) lost() {
 	<-l.done
 }
 
+// forgotten ends a connection of which the server knows nothing any more. That is no end by itself.
+func (l *live) forgotten() {
+	l.mu.Lock()
+	l.over = true
+	l.mu.Unlock()
+	l.lost()
+}
+
 // killAfter gives the program so long to end by itself.
 func (l *live) killAfter(d time.Duration) {
 	grace := time.NewTimer(d)
 	defer grace.Stop()
 	select {
-	case <-l.job.Done():
+	case <-l.finished():
 	case <-grace.C:
+		if l.web != nil {
+			l.web.cut()
+			l.web.gone()
+			return
+		}
 		l.job.Kill()
 	}
+}
+
+// finished is closed when the program has ended, or the connection.
+func (l *live) finished() <-chan struct{} {
+	if l.web != nil {
+		return l.web.over
+	}
+	return l.job.Done()
 }

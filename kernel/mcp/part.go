@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -31,6 +33,16 @@ type Config struct {
 	Sandbox interface {
 		Start(ctx context.Context, spec sandbox.Spec) (*sandbox.Job, error)
 	}
+	Net interface { // the network guard
+		Transport(open []netip.Prefix) *http.Transport   // with these addresses of the own machine or network open
+		Inside(ctx context.Context, address string) bool // whether it leads into the person's own machine or network
+	}
+	Keys interface { // each bound to the machine that it is for
+		Get(ctx context.Context, name, host string) (string, error)
+		Set(ctx context.Context, name, host, secret string) (where string, err error)
+		Delete(ctx context.Context, name string) error
+	}
+	Secret func(text string)                             // what is masked from now on
 	Spec   func(files string, network bool) sandbox.Spec // of a program that works in the folder files: environment, limits, what is out of its sight
 	Expand func(path string) string                      // makes ~ absolute
 	Mask   func(text string) string                      // takes secrets out of a text
@@ -47,13 +59,18 @@ type Service struct {
 	ended   map[string][]time.Time // when one ended by itself, within the time that counts
 	read    map[string]read        // what is known of each, by name
 	began   chan struct{}          // a server runs: it has to be looked after
+	doors   map[string]*door       // by name: the sign-ins of servers
+	signing map[string]*signing    // by name: the sign-in that was begun last
 	closed  bool
 	running bool
 }
 
 // New returns the service. It starts nothing: a server runs from the first call of one of its tools on.
 func New(c Config) *Service {
-	return &Service{c: c, live: map[string]*live{}, ended: map[string][]time.Time{}, read: map[string]read{}, began: make(chan struct{}, 1)}
+	return &Service{
+		c: c, live: map[string]*live{}, ended: map[string][]time.Time{}, read: map[string]read{}, doors: map[string]*door{}, signing: map[string]*signing{},
+		began: make(chan struct{}, 1),
+	}
 }
 
 // As is the service as a caller sees it.
@@ -135,8 +152,12 @@ func (s *Service) Close() error {
 func (s *Service) endAll() {
 	s.mu.Lock()
 	all := slices.Collect(maps.Values(s.live))
+	waiting := slices.Collect(maps.Keys(s.signing))
 	s.mu.Unlock()
 	var ending sync.WaitGroup
+	for _, name := range waiting {
+		ending.Go(func() { s.giveUp(name) })
+	}
 	for _, l := range all {
 		ending.Go(l.end)
 	}

@@ -14,13 +14,15 @@ import (
 
 // Settings are the part [mcp] of config.toml.
 type Settings struct {
-	IdleMin int               `toml:"idle_min" json:"idle_min,omitempty"` // minutes without a call after which a server ends; 0 is 10
+	IdleMin int               `toml:"idle_min" json:"idle_min,omitempty"`                         // minutes without a call after which a server ends; 0 is 10
+	Client  string            `toml:"client_document,omitempty" json:"client_document,omitempty"` // https address of a document that describes Oxios to authorization servers
 	Servers map[string]Server `toml:"servers" json:"servers,omitempty"`
 }
 
-// Server is one [mcp.servers.NAME] table of config.toml: a program that lends its tools to agents. It holds no key.
+// Server is one [mcp.servers.NAME] table of config.toml: a program that lends its tools to agents, or the address of one that
+// runs elsewhere. It holds no key.
 type Server struct {
-	Command  string            `toml:"command" json:"command"`
+	Command  string            `toml:"command,omitempty" json:"command"`
 	Args     []string          `toml:"args,omitempty" json:"args,omitempty"`
 	Env      map[string]string `toml:"env,omitempty" json:"env,omitempty"`         // besides the environment without secrets that every command gets
 	Read     []string          `toml:"read,omitempty" json:"read,omitempty"`       // folders that it sees besides its own; ~ is the person's home
@@ -28,6 +30,11 @@ type Server struct {
 	Network  bool              `toml:"network,omitempty" json:"network,omitempty"` // it may reach public machines
 	Effect   Effect            `toml:"effect,omitempty" json:"effect,omitempty"`   // what the person says that its tools do; "" asks before each call
 	Disabled bool              `toml:"disabled,omitempty" json:"disabled,omitempty"`
+
+	// Of a server that runs elsewhere, in place of Command.
+	URL      string   `toml:"url,omitempty" json:"url,omitempty"`             // https, or http for this computer and the own network
+	Headers  []string `toml:"headers,omitempty" json:"headers,omitempty"`     // names of headers whose values are kept as keys
+	ClientID string   `toml:"client_id,omitempty" json:"client_id,omitempty"` // Oxios as its authorization server knows it; "" registers by itself
 }
 
 // runsAs reports whether its program runs as that of another definition: with the same command line, environment, folders and
@@ -86,6 +93,9 @@ func (s Settings) Check(expand func(string) string) error {
 	if len(s.Servers) > most {
 		return sys.Errorf(sys.CodeInvalid, "there are %d servers, but may be at most %d", len(s.Servers), most)
 	}
+	if a, err := security.ReadAddress(s.Client); s.Client != "" && (err != nil || !a.TLS || a.Own) {
+		return sys.Errorf(sys.CodeInvalid, "client_document is %q, but must be an https address on the internet", sys.Shorten(s.Client, 200))
+	}
 	for name, server := range s.Servers {
 		if err := CheckServer(name, server, expand); err != nil {
 			return err
@@ -99,12 +109,14 @@ func CheckServer(name string, s Server, expand func(string) string) error {
 	switch {
 	case !names().MatchString(name):
 		return sys.Errorf(sys.CodeInvalid, "the server's name %q must be of small letters, digits and hyphens, at most 32", name)
+	case !slices.Contains(effects, s.Effect):
+		return sys.Errorf(sys.CodeInvalid, "the effect of the server %s is %q, but must be none, read, write or network", name, s.Effect)
+	case s.URL != "" || s.Command == "" && s.ClientID+strings.Join(s.Headers, "") != "":
+		return checkRemote(name, s)
 	case strings.TrimSpace(s.Command) == "":
 		return sys.Errorf(sys.CodeInvalid, "the server %s has no command", name)
 	case strings.ContainsAny(s.Command, "\x00\n"):
 		return sys.Errorf(sys.CodeInvalid, "the command of the server %s is not one line", name)
-	case !slices.Contains(effects, s.Effect):
-		return sys.Errorf(sys.CodeInvalid, "the effect of the server %s is %q, but must be none, read, write or network", name, s.Effect)
 	}
 	for _, p := range slices.Concat(s.Read, s.Write) {
 		if !filepath.IsAbs(expand(p)) || strings.ContainsRune(p, 0) {

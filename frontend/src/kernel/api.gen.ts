@@ -1796,6 +1796,13 @@ export interface MCPLeft {
   why: Words;
 }
 
+/** SignInPage is the page on which the person signs in. */
+export interface MCPPage {
+  url: string;
+  /** the machine that it leads to */
+  host: string;
+}
+
 /** Result is what a tool of a server gave. */
 export interface MCPResult {
   /** all of its blocks, for a reader of text */
@@ -1806,7 +1813,10 @@ export interface MCPResult {
   cut?: number;
 }
 
-/** Server is one [mcp.servers.NAME] table of config.toml: a program that lends its tools to agents. It holds no key. */
+/**
+ * Server is one [mcp.servers.NAME] table of config.toml: a program that lends its tools to agents, or the address of one that
+ * runs elsewhere. It holds no key.
+ */
 export interface MCPServer {
   command: string;
   args?: string[];
@@ -1821,6 +1831,32 @@ export interface MCPServer {
   /** what the person says that its tools do; "" asks before each call */
   effect?: MCPEffect;
   disabled?: boolean;
+  /** Of a server that runs elsewhere, in place of Command. */
+  url?: string;
+  /** names of headers whose values are kept as keys */
+  headers?: string[];
+  /** Oxios as its authorization server knows it; "" registers by itself */
+  client_id?: string;
+}
+
+/** SignIn says how the person is signed in at a server. It is about the token, whether or not the server is connected. */
+export interface MCPSignIn {
+  /** the server refuses calls until the person signs in */
+  needed?: boolean;
+  /** permissions that a call needed and the sign-in does not have */
+  asks?: string[];
+  /** the authorization server; "" while nobody is signed in */
+  issuer?: string;
+  /** the permissions that it gave */
+  scopes?: string[];
+  /** when the person signed in, UTC */
+  at?: string;
+  /** the end of the token, where it is known */
+  until?: string;
+  /** Oxios gets a new token by itself */
+  renews?: boolean;
+  /** the address of the server that all this is about */
+  for?: string;
 }
 
 /** Tool is one tool of a server, as it may be shown and offered. */
@@ -1844,6 +1880,10 @@ export interface MCPView {
   state: string;
   /** the zero value while nothing is known */
   known: MCPKnown;
+  /** Of a server that runs elsewhere. */
+  host?: string;
+  /** nil where it has not asked for one */
+  sign_in?: MCPSignIn;
 }
 
 /** MailQuery selects messages between agents, the newest first. */
@@ -5565,6 +5605,20 @@ export interface MCPAPI {
    * carries that from then on.
    */
   call(in_: MCPCall): Promise<MCPResult>;
+  /**
+   * SetKey keeps the value of a header that a server needs, or its "client_secret", bound to the server's machine; "" deletes it.
+   * The value goes to the credential store, and to no file that people share.
+   */
+  setKey(name: string, key: string, value: string): Promise<MCPView>;
+  /**
+   * SignIn prepares a sign-in at a server and returns the page for it. Oxios waits for the person's answer on a port of this
+   * computer for ten minutes; [API.SignedIn] waits for that. An earlier sign-in of the server that still waits is given up.
+   */
+  signIn(name: string): Promise<MCPPage>;
+  /** SignedIn waits until the sign-in that was begun last has ended. */
+  signedIn(name: string): Promise<MCPView>;
+  /** SignOut deletes the token of a server, and what the authorization server knows Oxios by. */
+  signOut(name: string): Promise<MCPView>;
 }
 
 /** API holds the calls about skills. */
@@ -6044,6 +6098,10 @@ export function makeKernel(t: Transport): Kernel {
       accept: (name, hash) => t.call('mcp.accept', [name, hash]) as Promise<MCPView>,
       log: (name) => t.call('mcp.log', [name]) as Promise<string>,
       call: (in_) => t.call('mcp.call', [in_]) as Promise<MCPResult>,
+      setKey: (name, key, value) => t.call('mcp.setKey', [name, key, value]) as Promise<MCPView>,
+      signIn: (name) => t.call('mcp.signIn', [name]) as Promise<MCPPage>,
+      signedIn: (name) => t.call('mcp.signedIn', [name]) as Promise<MCPView>,
+      signOut: (name) => t.call('mcp.signOut', [name]) as Promise<MCPView>,
     },
     skills: {
       list: () => t.call('skills.list', []) as Promise<SkillView[]>,

@@ -66,6 +66,11 @@ type waitArgs struct {
 }
 
 func serve(kind string) error {
+	return server(kind).Run(context.Background(), &mcp.StdioTransport{})
+}
+
+// server is the server with its tools.
+func server(kind string) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "test", Title: "Test server", Version: "1.2.3"}, nil)
 	about := "Says a text again."
 	if kind == "other" {
@@ -109,7 +114,7 @@ func serve(kind string) error {
 	mcp.AddTool(s, &mcp.Tool{Name: "much", Description: "Answers with a megabyte."}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
 		return said("begin " + strings.Repeat("0123456789abcdef", 1<<16) + " end"), nil, nil
 	})
-	return s.Run(context.Background(), &mcp.StdioTransport{})
+	return s
 }
 
 func said(text string) *mcp.CallToolResult {

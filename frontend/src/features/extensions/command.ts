@@ -36,9 +36,19 @@ export interface Pasted {
 	command: string;
 	args: string[];
 	env: Record<string, string>;
+	/** url is the address of one that runs elsewhere, in place of command. */
+	url: string;
+	headers: Record<string, string>;
 }
 
-/** pastedOf reads {"mcpServers": {name: {command, args, env}}}, its inner part, or one server; undefined for anything else. */
+/** addressOf is the address of a server that runs elsewhere, if a text is nothing but that. */
+export function addressOf(text: string): URL | undefined {
+	const t = text.trim();
+	return /^https?:\/\/[^\s'"]+$/i.test(t) && URL.canParse(t) ? new URL(t) : undefined;
+}
+
+/** pastedOf reads {"mcpServers": {name: {command, args, env}}}, its inner part, or one server; undefined for anything else.
+ * In place of a command there can be {url, headers}. */
 export function pastedOf(text: string): Pasted | undefined {
 	let v: unknown;
 	try {
@@ -53,15 +63,24 @@ export function pastedOf(text: string): Pasted | undefined {
 	const outer = isObject(v) ? v : {};
 	const inner = ['mcpServers', 'servers', 'mcp'].map((key) => outer[key]).find(isObject) ?? outer;
 	const one =
-		typeof inner.command === 'string' ? (['', inner] as const) : Object.entries(inner).find(([, s]) => isObject(s));
+		typeof inner.command === 'string' || typeof inner.url === 'string'
+			? (['', inner] as const)
+			: Object.entries(inner).find(([, s]) => isObject(s));
 	if (!one) return undefined;
 	const s = one[1] as Record<string, unknown>;
-	if (typeof s.command !== 'string') return undefined;
+	const url = typeof s.url === 'string' && addressOf(s.url) && s.type !== 'sse' ? s.url.trim() : '';
+	if (typeof s.command !== 'string' && !url) return undefined;
 	const strings = (list: unknown) => (Array.isArray(list) ? list.filter((a) => typeof a === 'string') : []);
-	const env = isObject(s.env)
-		? Object.entries(s.env).filter((kv): kv is [string, string] => typeof kv[1] === 'string')
-		: [];
-	return { name: nameOf(one[0]), command: s.command, args: strings(s.args), env: Object.fromEntries(env) };
+	const texts = (o: unknown) =>
+		Object.fromEntries(
+			isObject(o) ? Object.entries(o).filter((kv): kv is [string, string] => typeof kv[1] === 'string') : [],
+		);
+	const name = nameOf(one[0]);
+	if (url) return { ...{ name, url, command: '', args: [], env: {} }, headers: texts(s.headers) };
+	return {
+		...{ name, url, headers: {} },
+		...{ command: s.command as string, args: strings(s.args), env: texts(s.env) },
+	};
 }
 
 /** nameOf makes a server's name of what somebody called it. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Live } from '../../kernel/live.svelte';
 import { makeKernel } from '../../kernel/api.gen';
 import { FakeTransport } from '../../kernel/fake/transport';
-import { lineOf, nameOf, pastedOf, wordsOf } from './command';
+import { addressOf, lineOf, nameOf, pastedOf, wordsOf } from './command';
 import { Servers, differenceOf } from './servers.svelte';
 
 describe('a command line', () => {
@@ -23,13 +23,36 @@ describe('a command line', () => {
 
 	it('is taken out of the settings of other programs', () => {
 		const server = { command: 'npx', args: ['-y', 'x'], env: { A: 'b' } };
-		const want = { name: 'my-files', ...server };
+		const want = { name: 'my-files', ...server, url: '', headers: {} };
 		expect(pastedOf(JSON.stringify({ mcpServers: { 'My Files': server } }))).toEqual(want);
 		expect(pastedOf(JSON.stringify({ servers: { my_files: server } }))).toEqual(want);
 		expect(pastedOf(`"my-files": ${JSON.stringify(server)}`)).toEqual(want);
 		expect(pastedOf(JSON.stringify(server))).toEqual({ ...want, name: '' });
-		for (const bad of ['npx x', '[]', '{}', '{"a": 1}', '{"a": {"url": "https://x"}}'])
+		for (const bad of [
+			'npx x',
+			'[]',
+			'{}',
+			'{"a": 1}',
+			'{"a": {"url": "file:///x"}}',
+			'{"type": "sse", "url": "https://x"}',
+		])
 			expect(pastedOf(bad)).toBeUndefined();
+	});
+
+	it('is an address where the server runs elsewhere', () => {
+		const url = 'https://mcp.example.com/mcp';
+		const want = { command: '', args: [], env: {}, url };
+		expect(pastedOf(JSON.stringify({ mcpServers: { Tracker: { type: 'http', url } } }))).toEqual({
+			...{ name: 'tracker', headers: {} },
+			...want,
+		});
+		expect(pastedOf(JSON.stringify({ url, headers: { 'X-Api-Key': 'k', n: 1 } }))).toEqual({
+			...{ name: '', headers: { 'X-Api-Key': 'k' } },
+			...want,
+		});
+		expect(addressOf(` ${url} `)?.host).toBe('mcp.example.com');
+		for (const other of ['npx https://x', 'https://', 'mcp.example.com', 'file:///x', 'javascript:x'])
+			expect(addressOf(other)).toBeUndefined();
 	});
 
 	it('gets a name that a server can have', () => {
@@ -77,6 +100,22 @@ describe('servers', () => {
 		expect(servers.current?.state).toBe('running');
 		await servers.remove('new');
 		expect(servers.list.map((v) => v.name)).toEqual(['issues', 'notes', 'weather']);
+	});
+
+	it('are signed in at, and connected then', async () => {
+		const { servers, fake } = setup();
+		const key = { 'X-Api-Key': 'secret' };
+		await servers.add('away', { command: '', url: 'https://private.example.com/mcp', headers: ['X-Api-Key'] }, key);
+		await expect.poll(() => servers.current?.state).toBe('sign-in');
+		await servers.signIn('away');
+		expect(servers.pages.away?.host).toBe('login.private.example.com');
+		await expect.poll(() => servers.current?.state).toBe('running');
+		expect(servers.pages.away).toBeUndefined();
+		expect(servers.refused.away).toBeUndefined();
+		await servers.signOut('away');
+		expect(servers.current?.state).toBe('sign-in');
+		const told = fake.calls.filter((c) => JSON.stringify(c.args).includes('"secret"')).map((c) => c.method);
+		expect(told).toEqual(['mcp.setKey']);
 	});
 
 	it('say why they could not be connected, and are still there', async () => {

@@ -1,4 +1,4 @@
-import type { MCPServer, MCPTool, MCPView } from '../../kernel/api.gen';
+import type { MCPPage, MCPServer, MCPTool, MCPView } from '../../kernel/api.gen';
 import type { Live } from '../../kernel/live.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
 import { once } from '../../kernel/turns';
@@ -13,6 +13,8 @@ export class Servers {
 	adding = $state(false);
 	/** connecting are the servers that are being started for the person. */
 	connecting = $state.raw<string[]>([]);
+	/** pages are where the person signs in, by the name of the server, while that is waited for. */
+	pages = $state.raw<Record<string, MCPPage>>({});
 	/** refused says why the last order for a server failed, by its name. */
 	refused = $state.raw<Record<string, Failure>>({});
 
@@ -52,9 +54,11 @@ export class Servers {
 		this.chosen = this.list[Math.max(0, Math.min(this.list.length - 1, at + by))]?.name;
 	}
 
-	/** add writes a server into the settings and connects it. That it could not be connected is told beside the server. */
-	async add(name: string, def: MCPServer): Promise<void> {
+	/** add writes a server into the settings and connects it. That it could not be connected is told beside the server.
+	 * The values of its headers are keys: they go to no settings. */
+	async add(name: string, def: MCPServer, keys: Record<string, string> = {}): Promise<void> {
 		await this.#live.kernel.mcp.set(name, def);
+		for (const [header, value] of Object.entries(keys)) await this.#live.kernel.mcp.setKey(name, header, value);
 		this.chosen = name;
 		await this.load();
 		void this.connect(name);
@@ -70,6 +74,37 @@ export class Servers {
 		this.connecting = [...this.connecting, name];
 		await this.#try(name, () => this.#live.kernel.mcp.connect(name));
 		this.connecting = this.connecting.filter((n) => n !== name);
+	}
+
+	/** signIn asks for the page on which the person signs in. When they have, the server is connected. */
+	async signIn(name: string): Promise<void> {
+		await this.#try(name, async () => {
+			const page = await this.#live.kernel.mcp.signIn(name);
+			this.pages = { ...this.pages, [name]: page };
+			void this.#await(name, page);
+		});
+	}
+
+	async #await(name: string, page: MCPPage): Promise<void> {
+		let done = false;
+		await this.#try(name, async () => {
+			try {
+				await this.#live.kernel.mcp.signedIn(name);
+				done = true;
+			} catch (e) {
+				if (this.pages[name] === page) throw e; // otherwise the person began anew
+			} finally {
+				if (this.pages[name] === page) {
+					const { [name]: _, ...others } = this.pages;
+					this.pages = others;
+				}
+			}
+		});
+		if (done) await this.connect(name);
+	}
+
+	async signOut(name: string): Promise<void> {
+		await this.#try(name, () => this.#live.kernel.mcp.signOut(name));
 	}
 
 	async enable(name: string, on: boolean): Promise<void> {

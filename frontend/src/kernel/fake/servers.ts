@@ -63,12 +63,17 @@ export class FakeServers {
 		'mcp.set': (name: string, server: MCPServer) => {
 			const old = this.list.find((v) => v.name === name);
 			const known = { protocol: '', at: '', tools: [], hash: '', for: '' };
-			return this.#put({ ...(old ?? { name, state: 'configured', known }), server });
+			const host = server.url && new URL(server.url).host;
+			return this.#put({ ...(old ?? { name, state: 'configured', known, ...(host && { host }) }), server });
 		},
 		'mcp.connect': (name: string) => {
 			const v = this.#view(name);
 			if (v.server.command === 'broken')
 				throw no('unavailable', `The server ${name} could not be connected. It ended with 3 before it answered.`);
+			if (v.server.url?.includes('private') && !v.sign_in?.issuer) {
+				this.#put({ ...v, state: 'sign-in', sign_in: { needed: true } });
+				throw no('auth', `The server ${name} needs the person to sign in. Nothing was called.`);
+			}
 			const tools = v.known.tools?.length
 				? v.known.tools
 				: [tool(name, 'forecast', 'Forecast', 'Tells the weather of the next days.')];
@@ -82,6 +87,18 @@ export class FakeServers {
 			if (changed?.hash !== hash) throw no('conflict', 'What it offers changed once more. Nothing was accepted.');
 			return this.#put({ ...v, state: 'known', known: { ...known, tools: changed.tools, hash } });
 		},
+		'mcp.setKey': (name: string) => this.#view(name),
+		'mcp.signIn': (name: string) => {
+			const host = `login.${this.#view(name).host}`;
+			return { url: `https://${host}/authorize?client_id=oxios`, host };
+		},
+		'mcp.signedIn': async (name: string) => {
+			await new Promise((r) => setTimeout(r, 20));
+			const v = this.#view(name);
+			const sign_in = { issuer: `https://login.${v.host}`, scopes: ['read'], at: iso(), renews: true };
+			return this.#put({ ...v, state: v.known.hash ? 'known' : 'configured', sign_in });
+		},
+		'mcp.signOut': (name: string) => this.#put({ ...this.#view(name), state: 'sign-in', sign_in: { needed: true } }),
 		'mcp.remove': (name: string) => {
 			this.list = this.list.filter((v) => v.name !== name);
 			this.#core.emit('mcp', name);
