@@ -145,7 +145,7 @@ func (a *API) Set(ctx context.Context, name string, def Server) (ServerView, err
 		if err := a.s.c.Settings.SetMCPServer(name, &def); err != nil {
 			return ServerView{}, err
 		}
-		a.s.stop(name, func(l *live) bool { return !l.def.runsAs(def) })
+		a.s.stopUnless(name, func(l *live) bool { return l.def.runsAs(def) })
 		a.s.c.Told(name)
 		return a.s.view(name, def), nil
 	})
@@ -162,20 +162,20 @@ func (a *API) Enable(ctx context.Context, name string, on bool) (ServerView, err
 		if err := a.s.c.Settings.SetMCPServer(name, &def); err != nil {
 			return ServerView{}, err
 		}
-		a.s.stop(name, always)
+		a.s.stop(name)
 		a.s.c.Told(name)
 		return a.s.view(name, def), nil
 	})
 }
 
-func always(*live) bool { return true }
+// stop ends a server if it runs.
+func (s *Service) stop(name string) { s.stopUnless(name, func(*live) bool { return false }) }
 
-// stop ends a server if it runs and this holds for it.
-func (s *Service) stop(name string, when func(*live) bool) {
+func (s *Service) stopUnless(name string, stays func(*live) bool) {
 	s.mu.Lock()
 	l := s.live[name]
 	s.mu.Unlock()
-	if l != nil && when(l) {
+	if l != nil && !stays(l) {
 		l.end()
 	}
 }
@@ -190,7 +190,7 @@ func (a *API) Remove(ctx context.Context, name string) error {
 		if err := a.s.c.Settings.SetMCPServer(name, nil); err != nil {
 			return struct{}{}, err
 		}
-		a.s.stop(name, always)
+		a.s.stop(name)
 		a.s.forgive(name)
 		a.s.giveUp(name)
 		defer a.s.c.Told(name)

@@ -17,7 +17,6 @@ func (none) MCP() mcp.Settings                      { return mcp.Settings{} }
 func (none) SetMCPServer(string, *mcp.Server) error { return os.ErrInvalid }
 
 func TestTheServiceIsAPart(t *testing.T) {
-	t.Parallel()
 	parttest.Run(t, func(t *testing.T) parttest.Part {
 		return mcp.New(mcp.Config{Dir: t.TempDir(), Clock: time.Now, Log: slog.New(slog.DiscardHandler), Settings: none{}, Told: func(string) {}})
 	})

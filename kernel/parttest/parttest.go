@@ -18,7 +18,7 @@ type Part interface {
 }
 
 // Run proves that a part ends with its context and without an error, that it cannot run twice, that one which never ran can be
-// closed, and that nothing of it is left.
+// closed, and that nothing of it is left. Its test does not run beside others: goroutines of those would be taken for its own.
 func Run(t *testing.T, makePart func(t *testing.T) Part) {
 	t.Helper()
 	t.Run("it ends with its context", func(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 )
 
 func TestTheServiceIsAPart(t *testing.T) {
-	t.Parallel()
 	parttest.Run(t, func(t *testing.T) parttest.Part {
 		dir := t.TempDir()
 		if err := os.MkdirAll(filepath.Join(dir, "skills", "one"), 0o700); err != nil {
