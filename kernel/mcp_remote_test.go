@@ -1,13 +1,10 @@
 package kernel_test
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"oxios/kernel"
 	"oxios/kernel/kerneltest"
@@ -168,7 +165,3 @@ func noSecrets(t *testing.T, k *kerneltest.Kernel) {
 		t.Error(err)
 	}
 }
-
-var _ = time.Second
-var _ = http.StatusOK
-var _ = httptest.NewServer

@@ -33,9 +33,9 @@ func (r *remoteFlags) flags(c *console, cmd *cobra.Command) {
 func (r *remoteFlags) into(c *console, def *kernel.MCPServer, command []string) error {
 	switch {
 	case r.url == "" && len(command) == 0:
-		return usage(c.fail(sys.CodeInvalid, c.t("A server needs a command or an address.", "서버에는 명령이나 주소가 필요합니다."), "oxios mcp add NAME -- COMMAND, oxios mcp add NAME --url URL"))
+		return usage(c.fail(sys.CodeInvalid, c.t("A server needs a command or an address.", "서버에는 명령이나 주소가 필요합니다."), c.t("Write `oxios mcp add NAME -- COMMAND` or `oxios mcp add NAME --url URL`.", "`oxios mcp add NAME -- COMMAND`나 `oxios mcp add NAME --url URL`처럼 쓰세요.")))
 	case r.url != "" && len(command) > 0:
-		return usage(c.fail(sys.CodeInvalid, c.t("A server has a command or an address, not both.", "서버에는 명령과 주소 가운데 하나만 쓸 수 있습니다."), "oxios mcp add NAME --url URL"))
+		return usage(c.fail(sys.CodeInvalid, c.t("A server has a command or an address, not both.", "서버에는 명령과 주소 가운데 하나만 쓸 수 있습니다."), c.t("Leave out the command or --url.", "명령이나 --url 가운데 하나를 빼세요.")))
 	case len(command) > 0:
 		def.Command, def.Args = command[0], command[1:]
 	}

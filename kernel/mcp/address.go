@@ -43,7 +43,7 @@ func checkRemote(name string, s Server) error {
 	at, err := security.ReadAddress(s.URL)
 	switch {
 	case err != nil:
-		return sys.Errorf(sys.CodeInvalid, "the address of the server %s cannot be used. %s", name, refusalOf(err))
+		return sys.Errorf(sys.CodeInvalid, "the address of the server %s cannot be used: %s", name, clause(refusalOf(err)))
 	case strings.Contains(s.URL, "#"):
 		return sys.Errorf(sys.CodeInvalid, "the address of the server %s ends in a part with #, which is not sent", name)
 	case !at.TLS && !at.Own:
@@ -62,6 +62,11 @@ func checkRemote(name string, s Server) error {
 		}
 	}
 	return nil
+}
+
+// clause is a sentence without its full stop.
+func clause(w sys.Words) sys.Words {
+	return sys.Words{EN: strings.TrimSuffix(w.EN, "."), KO: strings.TrimSuffix(w.KO, ".")}
 }
 
 func headerRune(r rune) bool {

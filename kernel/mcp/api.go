@@ -438,8 +438,10 @@ func (s *Service) call(ctx context.Context, name string, def Server, tool Tool, 
 		return Result{}, sys.Errorf(sys.CodeTimeout, "%s did not answer within %s. Check what it did before you try again.", tool.Call, time.Since(began).Round(time.Second))
 	case l.web != nil && met.of(err) != nil:
 		return Result{}, met.of(err)
-	case errors.Is(err, sdk.ErrConnectionClosed) && l.web != nil:
-		l.lost()
+	case l.web != nil && !refuses(err):
+		if errors.Is(err, sdk.ErrConnectionClosed) {
+			l.lost()
+		}
 		return Result{}, sys.Errorf(sys.CodeUnavailable, "The connection to the server %s broke off while %s was called. Check what it did before you try again.", name, tool.Name)
 	case errors.Is(err, sdk.ErrConnectionClosed):
 		l.lost() // so that the next call finds none, and starts another

@@ -41,7 +41,7 @@ func (r *refusal) Error() string { return strings.TrimSpace(r.code + " " + r.abo
 // lie is the error of a document that cannot be true, or that a sign-in cannot be built on.
 func (f *flow) lie(format string, args ...any) *sys.Error {
 	return sys.Errorf(sys.CodeRefused, format, args...).
-		WithHint("Nothing was sent there. Tell the maker of the server, or remove it: `oxios mcp remove %s`.", f.name)
+		WithHint("Tell the maker of the server, or remove it: `oxios mcp remove %s`.", f.name)
 }
 
 // may checks an address that a document names before anything is sent to it.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"oxios/kernel/security"
@@ -297,6 +298,12 @@ func (n *note) of(err error) error {
 		return nil
 	}
 	return n.err
+}
+
+// refuses reports whether an error is the answer of a server.
+func refuses(err error) bool {
+	_, ok := errors.AsType[*jsonrpc.Error](err)
+	return ok
 }
 
 // bounded is the body of an answer that has an end.

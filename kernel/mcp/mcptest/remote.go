@@ -61,6 +61,9 @@ func NewRemote(t *testing.T) *Remote {
 	r.authHost = httptest.NewServer(r.seen("auth", r.auth))
 	r.URL, r.Issuer = r.mcpHost.URL+"/mcp", r.authHost.URL
 	t.Cleanup(func() {
+		for s := range tools.Sessions() { // those of clients that are gone
+			_ = s.Close()
+		}
 		r.mcpHost.CloseClientConnections()
 		r.mcpHost.Close()
 		r.authHost.Close()
