@@ -7,8 +7,6 @@ func init() { sys.Speaks(korean) }
 // korean are the sentences of this package.
 func korean() [][2]string {
 	return [][2]string{
-		{"The person can sign in under Extensions, or with `oxios mcp login %s`.", "확장에서, 또는 `oxios mcp login %s` 명령으로 로그인할 수 있습니다."},
-		{"The server %s runs elsewhere, so there is no log of it here.", "%s 서버는 다른 곳에서 실행되므로 여기에 로그가 없습니다."},
 		{"idle_min is %d, but must be from 0 to 1440", "idle_min이 %d입니다. 0에서 1440까지여야 합니다"},
 		{"there are %d servers, but may be at most %d", "서버가 %d개입니다. %d개까지 둘 수 있습니다"},
 		{"the server's name %q must be of small letters, digits and hyphens, at most 32", "서버 이름 %q에는 영어 소문자, 숫자, 하이픈만 쓸 수 있고 32자까지입니다"},
