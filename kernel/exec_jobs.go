@@ -125,8 +125,11 @@ type keptLog struct {
 	all  bool // a person's: no agent's business
 }
 
-// maxLogs is how many long outputs are kept.
-const maxLogs = 16
+// maxLogs is how many long outputs are kept, and maxLogBytes how large they are together, but for the newest.
+const (
+	maxLogs     = 16
+	maxLogBytes = 48 << 20
+)
 
 // maxLogPart is how many bytes of output one answer carries; logOverlap is how
 // many before them are looked at, so that a secret which begins there is seen.
@@ -273,7 +276,12 @@ func (c *commands) keep(who *caller, text string) string {
 	defer c.mu.Unlock()
 	c.nlogs++
 	id := "o" + strconv.Itoa(c.nlogs)
-	if len(c.logs) == maxLogs {
+	size := len(text)
+	for _, l := range c.logs {
+		size += len(l.text)
+	}
+	for len(c.logs) >= maxLogs || len(c.logs) > 0 && size > maxLogBytes {
+		size -= len(c.logs[0].text)
 		c.logs = slices.Delete(c.logs, 0, 1)
 	}
 	c.logs = append(c.logs, keptLog{id: id, text: text, by: who.scope, all: who.who.Kind != sys.KindAgent})
@@ -294,7 +302,7 @@ func (c *commands) log(who *caller, id string, offset int64) (JobLog, error) {
 	}
 	c.mu.Unlock()
 	if strings.HasPrefix(id, "o") {
-		return JobLog{}, sys.Errorf(sys.CodeNotFound, "The output %q is no longer kept.", id).WithHint("Run the command again, with less output or with its output in a file.")
+		return JobLog{}, sys.Errorf(sys.CodeNotFound, "The output %q is no longer kept.", id).WithHint("Run it again, with less output or with its output in a file.")
 	}
 	j, err := c.job(who, id)
 	if err != nil {

@@ -136,7 +136,7 @@ func (c *console) showServer(v kernel.MCPView) error {
 // be seen were made visible by [safe].
 func changedTools(before, after []kernel.MCPTool) (rows []string) {
 	text := func(t kernel.MCPTool) string {
-		return oneLine(t.Call + "  " + t.Title + "  " + t.Description + "  " + string(t.Schema))
+		return oneLine(t.Call + "  " + t.Title + "  " + t.Description + "  " + string(t.Schema) + "  " + string(t.Output))
 	}
 	old := map[string]string{}
 	for _, t := range before {

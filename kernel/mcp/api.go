@@ -10,7 +10,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -303,7 +302,7 @@ func (a *API) Call(ctx context.Context, in Call) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		return a.s.call(ctx, in.Server, def, tool, args)
+		return a.s.call(ctx, a.c, in.Server, def, tool, args)
 	})
 }
 
@@ -354,8 +353,8 @@ func (s *Service) offered(name string, def Server, tool string) (Tool, error) {
 	return v.Known.Tools[i], nil
 }
 
-func (s *Service) call(ctx context.Context, name string, def Server, tool Tool, args map[string]any) (Result, error) {
-	l, done, err := s.reach(ctx, name, def)
+func (s *Service) call(ctx context.Context, c *guard.Caller, name string, def Server, tool Tool, args map[string]any) (Result, error) {
+	l, done, err := s.reach(inFolder(ctx, c.Scope().Folder), name, def)
 	if err != nil {
 		return Result{}, err
 	}
@@ -369,19 +368,22 @@ func (s *Service) call(ctx context.Context, name string, def Server, tool Tool, 
 	if tool, err = s.offered(name, def, tool.Name); err != nil {
 		return Result{}, err
 	}
-	call, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
-	began := time.Now()
-	r, err := l.session.CallTool(call, &sdk.CallToolParams{Name: tool.Name, Arguments: args})
+	l.show(c.Scope().Folder)
+	u, over := l.begin(ctx, c, tool)
+	defer over()
+	params := &sdk.CallToolParams{Name: tool.Name, Arguments: args, Meta: sdk.Meta{}}
+	params.SetProgressToken(u.token)
+	r, err := l.session.CallTool(u.ctx, params)
 	switch {
 	case err == nil:
-		out := resultOf(r)
-		out.Text = s.c.Mask(out.Text)
+		out := Result{Failed: r.IsError}
+		text := strings.Join(append([]string{textOf(tool, r)}, u.asked...), "\n\n")
+		out.Text, out.Cut, out.More = cut(s.c.Mask(text), maxResult, func(all string) string { return s.c.Keep(c, all) })
 		return out, nil
 	case ctx.Err() != nil:
 		return Result{}, context.Cause(ctx)
-	case call.Err() != nil:
-		return Result{}, sys.Errorf(sys.CodeTimeout, "%s did not answer within %s. Check what it did before you try again.", tool.Call, time.Since(began).Round(time.Second))
+	case u.ctx.Err() != nil:
+		return Result{}, sys.Errorf(sys.CodeTimeout, "%s did not answer within %s. Check what it did before you try again.", tool.Call, u.over())
 	case errors.Is(err, sdk.ErrConnectionClosed):
 		l.lost() // so that the next call finds none, and starts another
 		return Result{}, sys.Errorf(sys.CodeUnavailable, "The server %s ended while %s was called. Check what it did before you try again.", name, tool.Name).WithHint("`oxios mcp log %s` shows what it said.", name)

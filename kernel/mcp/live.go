@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -27,6 +26,7 @@ type live struct {
 	name    string
 	def     Server
 	job     *sandbox.Job
+	client  *sdk.Client
 	session *sdk.ClientSession
 	said    *journal
 
@@ -34,10 +34,13 @@ type live struct {
 	done  chan struct{} // closed when one that was started is gone
 	err   error         // why it has not; valid after ready
 
-	mu    sync.Mutex
-	calls int       // under way
-	used  time.Time // when the last one ended
-	over  bool      // it was ended from here
+	mu     sync.Mutex
+	calls  int         // under way
+	under  []*underway // those of tools, the newest last
+	tokens int         // how many there were
+	roots  []string    // the folders that it was told
+	used   time.Time   // when the last one ended
+	over   bool        // it was ended from here
 
 	learned atomic.Bool // what it offers now was looked at
 }
@@ -45,7 +48,6 @@ type live struct {
 // The times of a server.
 const (
 	startTime    = 60 * time.Second // from its start to its first answer
-	callTime     = 5 * time.Minute  // of a call, as long as nothing is heard of it
 	endTime      = 2 * time.Second  // to end by itself when it is told to
 	maxLine      = 16 << 20         // bytes of one message
 	firstWait    = time.Second      // before one that ended by itself is started again; it doubles
@@ -166,10 +168,7 @@ func (l *live) launch(ctx context.Context) error {
 		l.said.line("Ended.")
 		l.said.close()
 	}()
-	client := sdk.NewClient(&sdk.Implementation{Name: "oxios", Title: "Oxios", Version: l.s.c.Version}, &sdk.ClientOptions{
-		Capabilities: &sdk.ClientCapabilities{}, Logger: slog.New(slog.DiscardHandler),
-		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { l.learned.Store(false) },
-	})
+	client := l.newClient(ctx)
 	greet, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	stop := context.AfterFunc(greet, func() { hear.Close() }) // a server that stays silent in its answer holds nobody up

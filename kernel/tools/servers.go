@@ -139,7 +139,10 @@ func (t serverTool) Call(ctx context.Context, args json.RawMessage) (agent.Resul
 		return agent.Result{}, err
 	}
 	if r.Failed {
-		return agent.Result{Text: "The tool says that it failed.\n" + r.Text}, nil
+		r.Text = "The tool says that it failed.\n" + r.Text
+	}
+	if r.More != "" {
+		r.Text += fmt.Sprintf("\n(To read all of it: exec, action log, id %s, offset 0.)", r.More)
 	}
 	return agent.Result{Text: r.Text}, nil
 }

@@ -1804,6 +1804,8 @@ export interface MCPResult {
   failed?: boolean;
   /** bytes in the middle that were left out */
   cut?: number;
+  /** the id under which all of it can be read, where some was left out */
+  more?: string;
 }
 
 /** Server is one [mcp.servers.NAME] table of config.toml: a program that lends its tools to agents. It holds no key. */
@@ -1835,6 +1837,8 @@ export interface MCPTool {
   description?: string;
   /** JSON Schema of its arguments, an object */
   schema: unknown;
+  /** JSON Schema of its structured result; nothing where it declares none */
+  output?: unknown;
 }
 
 /** ServerView is a server as a face shows it. */
@@ -3764,6 +3768,8 @@ export interface StepView {
   output?: string;
   /** tool: why it failed */
   error?: KernelError;
+  /** tool: what it says of its progress while it runs; a face fills it in from events */
+  note?: string;
   thought_ms?: number;
   /** model: tokens of the conversation with this answer; 0 unknown */
   context?: number;

@@ -16,7 +16,7 @@ import (
 )
 
 // Env names the variable that makes a test binary a server; its value says which one: plain, other (one tool is described in
-// another way), silent, noisy or dead.
+// another way), rich (it has more kinds of results and asks things; see rich.go), silent, noisy or dead.
 const Env = "OXIOS_TEST_MCP"
 
 // Main is the server where the variable is set, and returns at once where it is not.
@@ -109,6 +109,9 @@ func serve(kind string) error {
 	mcp.AddTool(s, &mcp.Tool{Name: "much", Description: "Answers with a megabyte."}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
 		return said("begin " + strings.Repeat("0123456789abcdef", 1<<16) + " end"), nil, nil
 	})
+	if kind == "rich" {
+		rich(s)
+	}
 	return s.Run(context.Background(), &mcp.StdioTransport{})
 }
 
