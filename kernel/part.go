@@ -73,6 +73,7 @@ func (k *Kernel) newMCP() *mcp.Service {
 			return Labels{store.NewLabel(Label{Origin: store.LabelServer, Untrusted: true, Name: server}, "", sys.Say("what the server %s said", server))}
 		},
 		Told:     func(server string) { k.publish(event.ServerChanged, scope{}, server) },
+		Ask:      k.askForServer,
 		Progress: func(ctx context.Context, c *door.Caller, text string) { k.callerOf(c).progress(ctx, text) },
 		Keep:     func(c *door.Caller, text string) string { return k.commands().keep(k.callerOf(c), text) },
 	})

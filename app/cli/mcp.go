@@ -246,7 +246,7 @@ func (c *console) mcpCall() *cobra.Command {
 					return usage(c.fail(sys.CodeInvalid, c.t("The arguments are not JSON. Nothing was called.", "인수가 JSON이 아닙니다. 호출하지 않았습니다."), c.t("Write them as '{\"name\": \"value\"}'.", "'{\"이름\": \"값\"}'처럼 쓰세요.")))
 				}
 			}
-			r, err := l.MCP.Call(ctx, in)
+			r, err := c.callAsking(ctx, l, in)
 			if err != nil {
 				return err
 			}

@@ -15,7 +15,11 @@ import (
 // newClient makes the client that speaks to a server. ctx is that of the call for which it is connected.
 func (l *live) newClient(ctx context.Context) *sdk.Client {
 	opts := &sdk.ClientOptions{
-		Capabilities: &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{ListChanged: true}}, Logger: slog.New(slog.DiscardHandler),
+		Capabilities: &sdk.ClientCapabilities{
+			RootsV2:     &sdk.RootCapabilities{ListChanged: true},
+			Elicitation: &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}},
+		},
+		Logger: slog.New(slog.DiscardHandler), ElicitationHandler: l.elicit,
 		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { l.learned.Store(false) },
 		ProgressNotificationHandler: l.progress,
 	}

@@ -32,6 +32,7 @@ type underway struct {
 
 	mu           sync.Mutex
 	silent, long *time.Timer
+	questions    int       // that the server had in this call
 	asking       int       // questions for the person that are open
 	told         time.Time // when its progress was passed on last
 	asked        []string  // what the server wanted and did not get, for the model

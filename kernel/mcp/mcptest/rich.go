@@ -71,4 +71,33 @@ func rich(s *mcp.Server) {
 		}
 		return said("roots: " + strings.Join(all, " ")), nil, nil
 	})
+	asks := map[string]*mcp.ElicitParams{
+		"book": {Mode: "form", Message: "Which room do you want?\u202e", RequestedSchema: json.RawMessage(bookSchema)},
+		"key":  {Mode: "form", Message: "Sign in", RequestedSchema: json.RawMessage(`{"type": "object", "properties": {"apiKey": {"type": "string"}}}`)},
+		"page": {Mode: "url", Message: "Sign in there", URL: "https://example.com/sign-in?x=1", ElicitationID: "e1"},
+		"file": {Mode: "url", Message: "Look", URL: "file:///etc/passwd", ElicitationID: "e2"},
+	}
+	for name, ask := range asks {
+		mcp.AddTool(s, &mcp.Tool{Name: name, Description: "Asks the person something."}, func(_ context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+			got, ok := r.Params.InputResponses["ask"].(*mcp.ElicitResult)
+			if !ok {
+				fmt.Fprintln(os.Stderr, "asks")
+				return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"ask": ask}}, nil, nil
+			}
+			content, err := json.Marshal(got.Content)
+			return said(got.Action + " " + string(content)), nil, err
+		})
+	}
 }
+
+// bookSchema asks for a value of each kind.
+const bookSchema = `{"type": "object", "required": ["name", "beds"], "properties": {
+	"name": {"type": "string", "title": "Your name", "minLength": 2, "maxLength": 40},
+	"beds": {"type": "integer", "title": "Beds", "description": "How many people sleep there", "minimum": 1, "maximum": 4, "default": 2},
+	"price": {"type": "number", "title": "At most", "minimum": 10},
+	"mail": {"type": "string", "title": "Email", "format": "email"},
+	"from": {"type": "string", "title": "From", "format": "date"},
+	"view": {"type": "string", "title": "View", "oneOf": [{"const": "sea", "title": "The sea"}, {"const": "yard", "title": "The yard"}], "default": "sea"},
+	"extras": {"type": "array", "title": "Extras", "items": {"type": "string", "enum": ["bike", "dog"]}, "maxItems": 2},
+	"late": {"type": "boolean", "title": "Comes late", "default": false}
+}}`
