@@ -61,7 +61,7 @@ func (k *Kernel) takeBack(ctx context.Context, c *caller, a action) {
 	keep := context.WithoutCancel(ctx)
 	open, err := k.approvals.List(keep, security.ApprovalQuery{State: security.ApprovalPending, RunID: c.scope.runID})
 	for _, ap := range open {
-		if err == nil && ap.Request.Form != nil && ap.Request.Hash == hash && ap.Request.RunID == c.scope.runID {
+		if err == nil && ap.Request.Hash == hash && ap.Request.RunID == c.scope.runID {
 			err = k.store.Write(keep, func(tx *store.Tx) error {
 				return k.approvals.Withdraw(tx, ap.ID, "the call that it belongs to has ended")
 			})

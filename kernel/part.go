@@ -74,6 +74,7 @@ func (k *Kernel) newMCP() *mcp.Service {
 		},
 		Told:     func(server string) { k.publish(event.ServerChanged, scope{}, server) },
 		Ask:      k.askForServer,
+		Complete: k.sampleForServer,
 		Progress: func(ctx context.Context, c *door.Caller, text string) { k.callerOf(c).progress(ctx, text) },
 		Keep:     func(c *door.Caller, text string) string { return k.commands().keep(k.callerOf(c), text) },
 	})

@@ -275,6 +275,7 @@ var syscalls = table(
 
 	// No method of the Handle: the loop's own call, made for the agent.
 	Syscall{Name: "mcp.elicit", Domain: security.DomainMCP, Rights: security.X, Audit: security.ActionOther},
+	Syscall{Name: "mcp.sample", Domain: security.DomainMCP, Rights: security.X, Audit: security.ActionOther},
 	Syscall{Name: "llm.complete", Domain: security.DomainLLM, Rights: security.X, Audit: security.ActionToolCall},
 )
 

@@ -119,13 +119,17 @@ func (s *Service) server(name string) (Server, error) {
 
 // Set writes a server into config.toml, a new one or in place of the one of this name. It starts nothing.
 func (a *API) Set(ctx context.Context, name string, def Server) (ServerView, error) {
-	meta := map[string]any{"command": def.Command, "args": def.Args, "read": def.Read, "write": def.Write, "network": def.Network, "effect": string(def.Effect)}
+	meta := map[string]any{"command": def.Command, "args": def.Args, "read": def.Read, "write": def.Write, "network": def.Network, "effect": string(def.Effect), "always": def.Always, "sampling": def.Sampling}
 	return guard.Do(ctx, a.c, guard.Action{Call: "mcp.set", Resource: "mcp:" + name, Meta: meta}, func(context.Context) (ServerView, error) {
 		if err := CheckServer(name, def, a.s.c.Expand); err != nil {
 			return ServerView{}, sys.Errorf(sys.CodeInvalid, "This cannot be a server: %s. Nothing was changed.", sys.TextOf(err))
 		}
-		if err := a.s.c.Settings.SetMCPServer(name, &def); err != nil {
-			return ServerView{}, err
+		before, err := a.s.server(name)
+		if serr := a.s.c.Settings.SetMCPServer(name, &def); serr != nil {
+			return ServerView{}, serr
+		}
+		if err == nil && before.Sampling != def.Sampling {
+			a.s.stop(name) // it was told what it may ask when it began
 		}
 		a.s.c.Told(name)
 		return a.s.view(name, def), nil
@@ -374,9 +378,10 @@ func (s *Service) call(ctx context.Context, c *guard.Caller, name string, def Se
 	params := &sdk.CallToolParams{Name: tool.Name, Arguments: args, Meta: sdk.Meta{}}
 	params.SetProgressToken(u.token)
 	r, err := l.session.CallTool(u.ctx, params)
+	cost, denied := u.spent()
 	switch {
 	case err == nil:
-		out := Result{Failed: r.IsError}
+		out := Result{Failed: r.IsError, Cost: cost}
 		text := strings.Join(append([]string{textOf(tool, r)}, u.asked...), "\n\n")
 		out.Text, out.Cut, out.More = cut(s.c.Mask(text), maxResult, func(all string) string { return s.c.Keep(c, all) })
 		return out, nil
@@ -384,6 +389,8 @@ func (s *Service) call(ctx context.Context, c *guard.Caller, name string, def Se
 		return Result{}, context.Cause(ctx)
 	case u.ctx.Err() != nil:
 		return Result{}, sys.Errorf(sys.CodeTimeout, "%s did not answer within %s. Check what it did before you try again.", tool.Call, u.over())
+	case denied != nil:
+		return Result{Cost: cost}, denied
 	case errors.Is(err, sdk.ErrConnectionClosed):
 		l.lost() // so that the next call finds none, and starts another
 		return Result{}, sys.Errorf(sys.CodeUnavailable, "The server %s ended while %s was called. Check what it did before you try again.", name, tool.Name).WithHint("`oxios mcp log %s` shows what it said.", name)

@@ -23,6 +23,9 @@ func (l *live) newClient(ctx context.Context) *sdk.Client {
 		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { l.learned.Store(false) },
 		ProgressNotificationHandler: l.progress,
 	}
+	if l.def.Sampling {
+		opts.CreateMessageHandler = l.sample
+	}
 	l.client = sdk.NewClient(&sdk.Implementation{Name: "oxios", Title: "Oxios", Version: l.s.c.Version}, opts)
 	if folder, ok := ctx.Value(folderKey{}).(string); ok {
 		l.show(folder)

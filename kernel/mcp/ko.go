@@ -85,5 +85,6 @@ func korean() [][2]string {
 		{"The server %s wanted to open an address that is not a plain https address, so the person was not asked.", "%s 서버가 일반 https 주소가 아닌 주소를 열려고 해서 사용자에게 묻지 않았습니다."},
 		{"The server %s asks you something", "%s 서버가 묻는 것이 있습니다"},
 		{"The server %s asks you to open %s", "%s 서버가 %s 주소를 열어 달라고 합니다"},
+		{"The server %s could not ask the model: %w", "%s 서버가 모델에 묻지 못했습니다: %w"},
 	}
 }

@@ -38,6 +38,7 @@ type Config struct {
 	Keep     func(c *guard.Caller, text string) string                                             // holds a long result so that its caller can read it on, and returns its id; "" where it cannot
 	Progress func(ctx context.Context, c *guard.Caller, text string)                               // what a server says of a call that it works on, for the person
 	Ask      func(ctx context.Context, c *guard.Caller, f security.Form) (security.Answers, error) // has the person answer what a server asks; it waits for them
+	Complete func(ctx context.Context, c *guard.Caller, s Sample) (Sampled, error)                 // has the model answer a server; it waits for the person's approval
 	Brings   func(server, tool string) store.Labels                                                // where what a server said came from
 	Told     func(server string)                                                                   // something about a server changed: faces look again
 }

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"oxios/kernel/store"
 )
 
 // maxResult is how many bytes of a result reach the model: the first and the last ones.
@@ -19,6 +21,8 @@ type Result struct {
 	Failed bool   `json:"failed,omitempty"` // the tool says that it failed
 	Cut    int    `json:"cut,omitempty"`    // bytes in the middle that were left out
 	More   string `json:"more,omitempty"`   // the id under which all of it can be read, where some was left out
+
+	Cost *store.Cost `json:"cost,omitempty"` // of the model, where the server asked it
 }
 
 // textOf makes a text of the blocks of a result. What is structured is shown once: a block of text that only says the same is

@@ -27,6 +27,8 @@ type Server struct {
 	Network  bool              `toml:"network,omitempty" json:"network,omitempty"` // it may reach public machines
 	Effect   Effect            `toml:"effect,omitempty" json:"effect,omitempty"`   // what the person says that its tools do; "" asks before each call
 	Disabled bool              `toml:"disabled,omitempty" json:"disabled,omitempty"`
+	Always   bool              `toml:"always,omitempty" json:"always,omitempty"`     // its tools are offered to every run, before those that are found
+	Sampling bool              `toml:"sampling,omitempty" json:"sampling,omitempty"` // it may ask the model, each time with the person's approval
 }
 
 // Effect is what the person grants a server's tools to do. What a server says of its own tools never changes it.

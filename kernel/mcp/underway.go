@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"oxios/kernel/guard"
+	"oxios/kernel/store"
 )
 
 // The times of a call. What a server tells of its progress ends the first of them anew, and never the second; neither passes
@@ -32,10 +33,12 @@ type underway struct {
 
 	mu           sync.Mutex
 	silent, long *time.Timer
-	questions    int       // that the server had in this call
-	asking       int       // questions for the person that are open
-	told         time.Time // when its progress was passed on last
-	asked        []string  // what the server wanted and did not get, for the model
+	questions    int        // that the server had in this call
+	asking       int        // questions for the person that are open
+	told         time.Time  // when its progress was passed on last
+	cost         store.Cost // of the model that was asked for it
+	denied       error
+	asked        []string // what the server wanted and did not get, for the model
 }
 
 type underwayKey struct{}

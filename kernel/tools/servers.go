@@ -135,8 +135,12 @@ func (t serverTool) Title(json.RawMessage) sys.Words {
 
 func (t serverTool) Call(ctx context.Context, args json.RawMessage) (agent.Result, error) {
 	r, err := t.h.MCP.Call(ctx, kernel.MCPCall{Server: t.tool.Server, Tool: t.tool.Name, Args: args})
+	out := agent.Result{}
+	if r.Cost != nil {
+		out.Cost = *r.Cost
+	}
 	if err != nil {
-		return agent.Result{}, err
+		return out, err
 	}
 	if r.Failed {
 		r.Text = "The tool says that it failed.\n" + r.Text
@@ -144,7 +148,8 @@ func (t serverTool) Call(ctx context.Context, args json.RawMessage) (agent.Resul
 	if r.More != "" {
 		r.Text += fmt.Sprintf("\n(To read all of it: exec, action log, id %s, offset 0.)", r.More)
 	}
-	return agent.Result{Text: r.Text}, nil
+	out.Text = r.Text
+	return out, nil
 }
 
 // firstSentence is the beginning of a description.
