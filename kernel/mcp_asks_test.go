@@ -186,3 +186,54 @@ func TestAServerAsksThePersonWhoCallsItThemselves(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// thinkScript has an agent call a tool that asks the model, which answers that too.
+const thinkScript = `
+[[scenario]]
+name = "colour"
+any = ["Name a colour"]
+[[scenario.turn]]
+text = "Teal."
+` + "\n"
+
+func TestAServerAsksTheModelOnlyWhereItMayAndWithApproval(t *testing.T) {
+	t.Parallel()
+	ask := func(t *testing.T, sampling bool) (*kerneltest.Kernel, kernel.Submitted) {
+		k := open(t, kerneltest.Script(thinkScript+askScript("think")))
+		server(t, k, "test", kindOfServer("rich"), serves("none"), func(d *kernel.MCPServer) { d.Sampling = sampling })
+		return k, k.Say("think with the tool that asks the model", func(m *kernel.Submit) { m.Mode = "autonomous" })
+	}
+	t.Run("off", func(t *testing.T) {
+		t.Parallel()
+		k, sent := ask(t, false)
+		if r := k.Wait(sent.RunID); strings.Contains(r.Response, "Teal") || !strings.Contains(r.Response, "Error") {
+			t.Errorf("got %q, want a refusal", r.Response)
+		}
+	})
+	for _, yes := range []bool{true, false} {
+		t.Run(fmt.Sprint("approved: ", yes), func(t *testing.T) {
+			t.Parallel()
+			k, sent := ask(t, true)
+			a := k.Approval(sent.RunID)
+			if a.Request.Title != "The server test wants to ask the model" || a.Request.Command != "system: Be brief.\n\nuser: Name a colour." || a.Request.TitleKO == a.Request.Title {
+				t.Errorf("got %+v", a.Request)
+			}
+			var err error
+			if yes {
+				_, err = k.Person().Security.Approve(t.Context(), a.ID, kernel.ApproveInput{Hash: a.Request.Hash})
+			} else {
+				_, err = k.Person().Security.Deny(t.Context(), a.ID, "not now")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, want, calls := k.Wait(sent.RunID), "the model said: Teal.", 3
+			if !yes {
+				want, calls = "The server test could not ask the model: The person denied this and said", 2
+			}
+			if !strings.Contains(r.Response, want) || r.Cost.Calls != calls {
+				t.Errorf("got %q after %d calls of the model, want %q after %d", r.Response, r.Cost.Calls, want, calls)
+			}
+		})
+	}
+}

@@ -208,7 +208,7 @@ func (c *console) callAsking(ctx context.Context, l *link, in kernel.MCPCall) (k
 				continue
 			}
 			a, is := as[kernel.Approval](e)
-			if !is || e.Kind != "approval" || a.Request.Form == nil || a.Request.RunID != "" || a.Request.Form.Server != in.Server {
+			if !is || e.Kind != "approval" || !ofServer(a) || a.Request.RunID != "" {
 				continue
 			}
 			if err := w.approval(ctx, a); err != nil {
@@ -224,11 +224,18 @@ func (c *console) callAsking(ctx context.Context, l *link, in kernel.MCPCall) (k
 	}
 }
 
-// leaveForm answers a server that nobody here can: its call would wait for ever.
-func (w *watcher) leaveForm(ctx context.Context, a kernel.Approval) error {
+// ofServer reports whether a server asks for something in the middle of a call. Such a call cannot wait for another time.
+func ofServer(a kernel.Approval) bool { return a.Request.Form != nil || a.Request.Call == "mcp.sample" }
+
+// leaveServer answers a server that nobody here can: its call would wait for ever.
+func (w *watcher) leaveServer(ctx context.Context, a kernel.Approval) (err error) {
 	w.card(a)
 	w.note("  %s", w.t("Nobody can answer here, so the server was told that it is canceled.", "여기서 답할 사람이 없어 서버에 취소했다고 알렸습니다."))
-	_, err := w.link.Agents.Answer(ctx, kernel.AnswerInput{RunID: a.Request.RunID, ApprovalID: a.ID, Action: "cancel"})
+	if a.Request.Form != nil {
+		_, err = w.link.Agents.Answer(ctx, kernel.AnswerInput{RunID: a.Request.RunID, ApprovalID: a.ID, Action: "cancel"})
+	} else {
+		_, err = w.link.Security.Deny(ctx, a.ID, "")
+	}
 	if sys.CodeOf(err) == sys.CodeConflict {
 		return nil
 	}

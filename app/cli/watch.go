@@ -244,8 +244,8 @@ func (w *watcher) approval(ctx context.Context, a kernel.Approval) error {
 // elsewhere leaves a request to somebody who is not at this terminal.
 func (w *watcher) elsewhere(ctx context.Context, a kernel.Approval) error {
 	switch {
-	case a.Request.Form != nil && (w.alone || w.noWait):
-		return w.leaveForm(ctx, a)
+	case ofServer(a) && (w.alone || w.noWait):
+		return w.leaveServer(ctx, a)
 	case w.alone || w.noWait:
 		w.leaving = true
 	case len(a.Request.Questions) > 0 || a.Request.Form != nil:

@@ -1811,6 +1811,8 @@ export interface MCPResult {
   cut?: number;
   /** the id under which all of it can be read, where some was left out */
   more?: string;
+  /** of the model, where the server asked it */
+  cost?: Cost;
 }
 
 /** Server is one [mcp.servers.NAME] table of config.toml: a program that lends its tools to agents. It holds no key. */
@@ -1828,6 +1830,10 @@ export interface MCPServer {
   /** what the person says that its tools do; "" asks before each call */
   effect?: MCPEffect;
   disabled?: boolean;
+  /** its tools are offered to every run, before those that are found */
+  always?: boolean;
+  /** it may ask the model, each time with the person's approval */
+  sampling?: boolean;
 }
 
 /** Tool is one tool of a server, as it may be shown and offered. */

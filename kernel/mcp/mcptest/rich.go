@@ -71,6 +71,19 @@ func rich(s *mcp.Server) {
 		}
 		return said("roots: " + strings.Join(all, " ")), nil, nil
 	})
+	mcp.AddTool(s, &mcp.Tool{Name: "think", Description: "Asks the model."}, func(_ context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+		switch got := r.Params.InputResponses["model"].(type) {
+		case *mcp.CreateMessageResult:
+			text, _ := got.Content.(*mcp.TextContent)
+			return said("the model said: " + text.Text), nil, nil
+		case *mcp.CreateMessageWithToolsResult:
+			text, _ := got.Content[0].(*mcp.TextContent)
+			return said("the model said: " + text.Text), nil, nil
+		}
+		return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"model": &mcp.CreateMessageParams{
+			MaxTokens: 100, SystemPrompt: "Be brief.", Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "Name a colour."}}},
+		}}}, nil, nil
+	})
 	asks := map[string]*mcp.ElicitParams{
 		"book": {Mode: "form", Message: "Which room do you want?\u202e", RequestedSchema: json.RawMessage(bookSchema)},
 		"key":  {Mode: "form", Message: "Sign in", RequestedSchema: json.RawMessage(`{"type": "object", "properties": {"apiKey": {"type": "string"}}}`)},
