@@ -402,6 +402,8 @@ type Workplace struct {
 	Limited   bool          // a limit holds on what it may use
 
 	ServerTools []MCPTool   // those of MCP servers that there are for it
+	AlwaysTools []string    // the names of those of them that every run is offered
+	FoundTools  []string    // the names of those that find_tools found in this conversation, the newest first
 	Skills      []SkillView // the skills that are ready for it
 }
 
@@ -420,13 +422,20 @@ func (h *Handle) Workplace(ctx context.Context) (Workplace, error) {
 	if h.May("mcp.tools") {
 		servers = c.k.mcp.Offered()
 	}
+	var always, found []string
+	if len(servers) > 0 {
+		always = c.k.mcp.Always()
+		if found, err = c.k.store.OfferedTools(ctx, c.scope.sessionID, "find_tools", 50); err != nil {
+			return Workplace{}, err
+		}
+	}
 	var skills []SkillView
 	if h.May("skills.list") {
 		if skills, err = c.k.skills.Ready(ctx, c.scope.folder); err != nil {
 			return Workplace{}, err
 		}
 	}
-	return Workplace{ServerTools: servers, Skills: skills, Limited: limited, Folder: c.scope.folder, Mode: string(c.scope.mode), Isolation: c.k.isolation(), ToolsOff: append(off, c.toolsBarred()...)}, nil
+	return Workplace{ServerTools: servers, AlwaysTools: always, FoundTools: found, Skills: skills, Limited: limited, Folder: c.scope.folder, Mode: string(c.scope.mode), Isolation: c.k.isolation(), ToolsOff: append(off, c.toolsBarred()...)}, nil
 }
 
 // May reports whether the principal of h holds the right to make a system call,

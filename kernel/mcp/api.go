@@ -81,6 +81,17 @@ func (s *Service) Offered() []Tool {
 	return list
 }
 
+// Always are the names of the tools that every run is offered, of the servers that the person set so.
+func (s *Service) Always() (names []string) {
+	set := s.c.Settings.MCP()
+	for _, t := range s.Offered() {
+		if set.Servers[t.Server].Always {
+			names = append(names, t.Call)
+		}
+	}
+	return names
+}
+
 func (v ServerView) offers() bool {
 	return v.State == StateKnown || v.State == StateRunning || v.State == StateBroken
 }
