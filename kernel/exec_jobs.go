@@ -125,8 +125,11 @@ type keptLog struct {
 	all  bool // a person's: no agent's business
 }
 
-// maxLogs is how many long outputs are kept.
-const maxLogs = 16
+// maxLogs is how many long outputs are kept, and maxLogBytes how large they are together, but for the newest.
+const (
+	maxLogs     = 16
+	maxLogBytes = 48 << 20
+)
 
 // maxLogPart is how many bytes of output one answer carries; logOverlap is how
 // many before them are looked at, so that a secret which begins there is seen.
@@ -273,7 +276,12 @@ func (c *commands) keep(who *caller, text string) string {
 	defer c.mu.Unlock()
 	c.nlogs++
 	id := "o" + strconv.Itoa(c.nlogs)
-	if len(c.logs) == maxLogs {
+	size := len(text)
+	for _, l := range c.logs {
+		size += len(l.text)
+	}
+	for len(c.logs) >= maxLogs || len(c.logs) > 0 && size > maxLogBytes {
+		size -= len(c.logs[0].text)
 		c.logs = slices.Delete(c.logs, 0, 1)
 	}
 	c.logs = append(c.logs, keptLog{id: id, text: text, by: who.scope, all: who.who.Kind != sys.KindAgent})
@@ -294,7 +302,7 @@ func (c *commands) log(who *caller, id string, offset int64) (JobLog, error) {
 	}
 	c.mu.Unlock()
 	if strings.HasPrefix(id, "o") {
-		return JobLog{}, sys.Errorf(sys.CodeNotFound, "The output %q is no longer kept.", id).WithHint("Run the command again, with less output or with its output in a file.")
+		return JobLog{}, sys.Errorf(sys.CodeNotFound, "The output %q is no longer kept.", id).WithHint("Run it again, with less output or with its output in a file.")
 	}
 	j, err := c.job(who, id)
 	if err != nil {
@@ -394,6 +402,8 @@ type Workplace struct {
 	Limited   bool          // a limit holds on what it may use
 
 	ServerTools []MCPTool   // those of MCP servers that there are for it
+	AlwaysTools []string    // the names of those of them that every run is offered
+	FoundTools  []string    // the names of those that find_tools found in this conversation, the newest first
 	Skills      []SkillView // the skills that are ready for it
 }
 
@@ -412,13 +422,20 @@ func (h *Handle) Workplace(ctx context.Context) (Workplace, error) {
 	if h.May("mcp.tools") {
 		servers = c.k.mcp.Offered()
 	}
+	var always, found []string
+	if len(servers) > 0 {
+		always = c.k.mcp.Always()
+		if found, err = c.k.store.OfferedTools(ctx, c.scope.sessionID, "find_tools", 50); err != nil {
+			return Workplace{}, err
+		}
+	}
 	var skills []SkillView
 	if h.May("skills.list") {
 		if skills, err = c.k.skills.Ready(ctx, c.scope.folder); err != nil {
 			return Workplace{}, err
 		}
 	}
-	return Workplace{ServerTools: servers, Skills: skills, Limited: limited, Folder: c.scope.folder, Mode: string(c.scope.mode), Isolation: c.k.isolation(), ToolsOff: append(off, c.toolsBarred()...)}, nil
+	return Workplace{ServerTools: servers, AlwaysTools: always, FoundTools: found, Skills: skills, Limited: limited, Folder: c.scope.folder, Mode: string(c.scope.mode), Isolation: c.k.isolation(), ToolsOff: append(off, c.toolsBarred()...)}, nil
 }
 
 // May reports whether the principal of h holds the right to make a system call,

@@ -112,6 +112,7 @@ type Kernel struct {
 	demo       demoServer
 	network    *network
 	neighbours *neighbours
+	lost       lostForms
 	budgets    *limit.Budgets
 	monitor    *limit.Monitor
 	reached    reached // limits that runs wait for

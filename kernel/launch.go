@@ -498,7 +498,7 @@ func (k *Kernel) spec(ctx context.Context, run Run, steps []store.Step) (agent.S
 			return labels
 		},
 		Clean: security.PlainText,
-		Notes: func() []agent.Note { return k.neighbours.take(run.ID) },
+		Notes: func() []agent.Note { return append(k.neighbours.take(run.ID), k.lost.take(run.ID)...) },
 		Mailbox: mailbox{k: k, x: k.exchange, run: run.ID, reader: a2a.Reader{
 			MayReply: h.May("a2a.reply") && slices.ContainsFunc(tools.Tools, func(t agent.Tool) bool { return t.Name() == "a2a" }), WorksFor: lineage[1:],
 		}},

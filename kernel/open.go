@@ -97,6 +97,9 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 		return k.recordDecision(tx, "kernel", a)
 	}})
 	k.grants = security.NewGrants(k.store, o.Clock)
+	if err = k.loseForms(ctx); err != nil {
+		return nil, err
+	}
 	if _, err = k.approvals.Expire(ctx); err != nil {
 		return nil, fmt.Errorf("expire approvals: %w", err)
 	}

@@ -79,7 +79,11 @@ func (k *Kernel) newMCP() *mcp.Service {
 		Brings: func(server, tool string) store.Labels {
 			return Labels{store.NewLabel(Label{Origin: store.LabelServer, Untrusted: true, Name: server}, "", sys.Say("what the server %s said", server))}
 		},
-		Told: func(server string) { k.publish(event.ServerChanged, scope{}, server) },
+		Told:     func(server string) { k.publish(event.ServerChanged, scope{}, server) },
+		Ask:      k.askForServer,
+		Complete: k.sampleForServer,
+		Progress: func(ctx context.Context, c *door.Caller, text string) { k.callerOf(c).progress(ctx, text) },
+		Keep:     func(c *door.Caller, text string) string { return k.commands().keep(k.callerOf(c), text) },
 	})
 }
 
@@ -92,6 +96,19 @@ func (n serverNet) Transport(open []netip.Prefix) *http.Transport {
 
 func (n serverNet) Inside(ctx context.Context, address string) bool {
 	return n.k.opts.Net.Inside(ctx, address)
+}
+
+// progress tells the person how far the running step is.
+func (c *caller) progress(ctx context.Context, text string) {
+	sys.Beat(ctx)
+	if step := store.StepFrom(ctx); step != nil {
+		c.k.publish(event.StepProgress, c.scope, event.Progress{StepID: step.Step().ID, Text: text})
+	}
+}
+
+// callerOf is who stands behind the caller of a part.
+func (k *Kernel) callerOf(c *door.Caller) *caller {
+	return k.As(c.Who()).In(c.Scope().Folder).Exec.caller
 }
 
 // newSkills joins the skills to what they use.

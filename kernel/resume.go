@@ -49,6 +49,7 @@ func (k *Kernel) takeUp(ctx context.Context) error {
 			}
 			continue
 		}
+		k.lost.remember(ctx, k, r.ID, steps)
 		if err := k.launch(r, steps); err != nil {
 			k.log.Error("Could not take up a run", "run_id", r.ID, "error", err)
 		}

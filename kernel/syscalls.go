@@ -283,6 +283,8 @@ var syscalls = table(
 	Syscall{Name: "infra.resources", Domain: security.DomainResource, Rights: security.R},
 
 	// No method of the Handle: the loop's own call, made for the agent.
+	Syscall{Name: "mcp.elicit", Domain: security.DomainMCP, Rights: security.X, Audit: security.ActionOther},
+	Syscall{Name: "mcp.sample", Domain: security.DomainMCP, Rights: security.X, Audit: security.ActionOther},
 	Syscall{Name: "llm.complete", Domain: security.DomainLLM, Rights: security.X, Audit: security.ActionToolCall},
 )
 

@@ -19,7 +19,7 @@ func wireName(api, method string) string {
 func TestEveryMethodOfTheHandleIsARowOfTheTable(t *testing.T) {
 	t.Parallel()
 	rows := kernel.Syscalls()
-	seen := map[string]bool{"llm.complete": true} // the loop's own call
+	seen := map[string]bool{"llm.complete": true, "mcp.elicit": true, "mcp.sample": true} // the loop's own call, and what a server asks in the middle of one
 	h := reflect.TypeFor[kernel.Handle]()
 	for i := range h.NumField() {
 		api := h.Field(i)

@@ -3,6 +3,7 @@ package kernel
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,6 +44,10 @@ type AnswerInput struct {
 	Answers    []string `json:"answers,omitempty"`     // one for each question, in their order; "" leaves it open
 	Text       string   `json:"text,omitempty"`        // the person's own words, about all of them
 	Assume     bool     `json:"assume,omitempty"`      // start, and assume what is left open
+
+	// To what a server of tools asks in the middle of a call: its values by name, or decline or cancel.
+	Values json.RawMessage `json:"values,omitempty"`
+	Action string          `json:"action,omitempty"`
 }
 
 // BeginTask says what a run is about to do. What is unclear is asked first:
@@ -240,6 +245,9 @@ func answersOf(ap Approval) string {
 // may be assumed.
 func (a *AgentsAPI) Answer(ctx context.Context, in AnswerInput) (Approval, error) {
 	return guard(ctx, a.caller, action{call: "agents.answer", resource: "run:" + in.RunID}, func(ctx context.Context) (Approval, error) {
+		if form, ok, err := a.k.formOf(ctx, in.ApprovalID); err != nil || ok {
+			return a.answerForm(ctx, form, in, err)
+		}
 		id, err := a.k.runID(ctx, in.RunID)
 		if err != nil {
 			return Approval{}, err

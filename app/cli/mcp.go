@@ -122,6 +122,12 @@ func (c *console) showServer(v kernel.MCPView) error {
 		line("Network:", "네트워크:", c.t("can connect to the internet", "인터넷에 연결할 수 있음"))
 	}
 	line("Without approval:", "승인 없이:", c.serverEffect(v.Server.Effect))
+	if v.Server.Always {
+		line("Tools:", "도구:", c.t("offered to every run", "모든 실행에 제공"))
+	}
+	if v.Server.Sampling {
+		line("Model:", "모델:", c.t("can be asked, each time with your approval", "승인을 받아 물을 수 있음"))
+	}
 	for _, t := range v.Known.Tools {
 		c.printf("  %s  %s", t.Call, short(t.Description, 90))
 	}
@@ -143,7 +149,7 @@ func (c *console) showServer(v kernel.MCPView) error {
 // be seen were made visible by [safe].
 func changedTools(before, after []kernel.MCPTool) (rows []string) {
 	text := func(t kernel.MCPTool) string {
-		return oneLine(t.Call + "  " + t.Title + "  " + t.Description + "  " + string(t.Schema))
+		return oneLine(t.Call + "  " + t.Title + "  " + t.Description + "  " + string(t.Schema) + "  " + string(t.Output))
 	}
 	old := map[string]string{}
 	for _, t := range before {
@@ -213,6 +219,8 @@ func (c *console) mcpAdd() *cobra.Command {
 	f.StringSliceVar(&def.Write, "write", nil, c.t("`folders` that it can change", "변경할 수 있는 `폴더`"))
 	f.BoolVar(&def.Network, "network", false, c.t("let it connect to the internet", "인터넷에 연결할 수 있게 합니다"))
 	f.StringVar(&effect, "allow", "", c.t("what its tools can do without approval: none, read, write or network", "승인 없이 할 수 있는 일: none, read, write, network"))
+	f.BoolVar(&def.Always, "always", false, c.t("offer its tools to every run", "모든 실행에 이 서버의 도구를 제공합니다"))
+	f.BoolVar(&def.Sampling, "sampling", false, c.t("let it ask the model, each time with your approval", "승인을 받아 모델에 물을 수 있게 합니다"))
 	f.StringToStringVar(&env, "env", nil, c.t("`NAME=VALUE` for its environment", "환경 변수 `NAME=VALUE`"))
 	return cmd
 }
@@ -262,7 +270,7 @@ func (c *console) mcpCall() *cobra.Command {
 					return usage(c.fail(sys.CodeInvalid, c.t("The arguments are not JSON. Nothing was called.", "인수가 JSON이 아닙니다. 호출하지 않았습니다."), c.t("Write them as '{\"name\": \"value\"}'.", "'{\"이름\": \"값\"}'처럼 쓰세요.")))
 				}
 			}
-			r, err := l.MCP.Call(ctx, in)
+			r, err := c.callAsking(ctx, l, in)
 			if err != nil {
 				return err
 			}

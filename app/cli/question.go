@@ -73,6 +73,11 @@ func (w *watcher) open() {
 	a := w.queue[0]
 	w.forget()
 	w.opened = time.Now()
+	if a.Request.Form != nil {
+		w.given = nil
+		w.askField()
+		return
+	}
 	if len(a.Request.Questions) > 0 {
 		w.given = nil
 		w.askNext()
@@ -128,7 +133,9 @@ func (w *watcher) answer(ctx context.Context, in typed, ok bool) error {
 		w.lines, w.opens, w.queue, w.canAsk = nil, nil, nil, false
 		fmt.Fprintln(w.err)
 		for _, a := range left {
-			w.elsewhere(a)
+			if err := w.elsewhere(ctx, a); err != nil {
+				return err
+			}
 		}
 		return nil
 	}
@@ -136,6 +143,9 @@ func (w *watcher) answer(ctx context.Context, in typed, ok bool) error {
 		return nil // typed while nothing could be answered: no answer to anything
 	}
 	a, line := w.queue[0], in.text
+	if a.Request.Form != nil {
+		return w.answerField(ctx, strings.TrimSpace(line))
+	}
 	if len(a.Request.Questions) > 0 {
 		return w.answerNext(ctx, strings.TrimSpace(line))
 	}
@@ -195,6 +205,10 @@ func (c *console) card(a kernel.Approval) {
 		}
 	}
 	c.note("\n? %s", c.title(a))
+	if r.Form != nil {
+		c.form(r)
+		return
+	}
 	if len(r.Questions) > 0 {
 		c.questions(r)
 		return

@@ -164,7 +164,7 @@ func (w *watcher) see(ctx context.Context, e kernel.Event) error {
 	}
 	if e.Kind == "approval" {
 		if a, ok := as[kernel.Approval](e); ok {
-			return w.approval(a)
+			return w.approval(ctx, a)
 		}
 	}
 	w.show(e)
@@ -215,7 +215,7 @@ func (w *watcher) askOpen(ctx context.Context) error {
 	open, err := w.pending(ctx)
 	for _, a := range open {
 		if err == nil {
-			err = w.approval(a)
+			err = w.approval(ctx, a)
 		}
 	}
 	return err
@@ -226,7 +226,7 @@ func (w *watcher) pending(ctx context.Context) ([]kernel.Approval, error) {
 }
 
 // approval takes up a question of the run, or what became of it.
-func (w *watcher) approval(a kernel.Approval) error {
+func (w *watcher) approval(ctx context.Context, a kernel.Approval) error {
 	if a.State != "pending" {
 		return w.decided(a)
 	}
@@ -238,20 +238,22 @@ func (w *watcher) approval(a kernel.Approval) error {
 		return w.enqueue(a)
 	}
 	w.note("? %s", fmt.Sprintf(w.t("waits for you: %s", "승인을 기다립니다: %s"), w.title(a)))
-	w.elsewhere(a)
-	return nil
+	return w.elsewhere(ctx, a)
 }
 
 // elsewhere leaves a request to somebody who is not at this terminal.
-func (w *watcher) elsewhere(a kernel.Approval) {
+func (w *watcher) elsewhere(ctx context.Context, a kernel.Approval) error {
 	switch {
+	case ofServer(a) && (w.alone || w.noWait):
+		return w.leaveServer(ctx, a)
 	case w.alone || w.noWait:
 		w.leaving = true
-	case len(a.Request.Questions) > 0:
+	case len(a.Request.Questions) > 0 || a.Request.Form != nil:
 		w.note("  %s", fmt.Sprintf(w.t("Answer in the window, or with `oxios answer %s`.", "창에서 답하거나 `oxios answer %s`를 실행하세요."), tail(a.Request.RunID)))
 	default:
 		w.note("  %s", fmt.Sprintf(w.t("Decide in the window, or with `oxios approvals approve %s`.", "창에서 결정하거나 `oxios approvals approve %s`를 실행하세요."), tail(a.ID)))
 	}
+	return nil
 }
 
 // leave ends the command while an approval waits, once no other step of the run

@@ -38,9 +38,10 @@ type Tool interface {
 
 // Result is what a tool call gave.
 type Result struct {
-	Text  string    // what the model reads
-	Title sys.Words // what a person reads in one line; none keeps the tool's Title
-	Offer []Tool    // what the run may use from its next step on
+	Text  string     // what the model reads
+	Title sys.Words  // what a person reads in one line; none keeps the tool's Title
+	Offer []Tool     // what the run may use from its next step on
+	Cost  store.Cost // of models that were asked by what was called
 }
 
 // Toolset is what one run may use: its tools, and what the prompt says of them.
@@ -73,7 +74,8 @@ type ToolStep struct {
 	Title   string     `json:"title,omitempty"`
 	TitleKO string     `json:"title_ko,omitempty"`
 	Text    string     `json:"text"`
-	Error   *sys.Error `json:"error,omitempty"` // when it failed
+	Error   *sys.Error `json:"error,omitempty"`   // when it failed
+	Offered []string   `json:"offered,omitempty"` // names of tools that it found
 }
 
 // MessageStep is what the journal keeps of a message that joined the run.

@@ -136,6 +136,7 @@ func (x *run) settle(ctx context.Context, calls []call, results []outcome) (endi
 		} else if n >= warnAfter {
 			text += fmt.Sprintf("\n\n(Oxios: this same call has now given this same result %d times. Try another way, or answer with what you know.)", n)
 		}
+		x.cost = x.cost.Add(o.result.Cost)
 		x.add(llm.Message{Role: "tool", ToolCallID: c.ID, Content: text})
 		for _, t := range o.result.Offer {
 			x.offer(t)
@@ -172,6 +173,9 @@ func (x *run) use(ctx context.Context, c call) outcome {
 	}
 	o.kind = store.OutcomeOK
 	kept := ToolStep{Title: o.result.Title.EN, TitleKO: o.result.Title.KO, Text: o.result.Text}
+	for _, t := range o.result.Offer {
+		kept.Offered = append(kept.Offered, t.Name())
+	}
 	if o.err != nil {
 		o.kind = outcomeOf(ctx, o.err)
 		kept.Text = ErrorText(o.err)

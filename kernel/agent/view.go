@@ -26,6 +26,7 @@ type StepView struct {
 	Detail     string          `json:"detail,omitempty"` // model: its reasoning; context: why it did not go as it should
 	Output     string          `json:"output,omitempty"` // tool: what the model read; context: what stands in place of what was dropped
 	Error      *sys.Error      `json:"error,omitempty"`  // tool: why it failed
+	Note       string          `json:"note,omitempty"`   // tool: what it says of its progress while it runs; a face fills it in from events
 	ThoughtMS  int64           `json:"thought_ms,omitempty"`
 	Context    int             `json:"context,omitempty"` // model: tokens of the conversation with this answer; 0 unknown
 	Cost       *store.Cost     `json:"cost,omitempty"`    // of a model call

@@ -26,6 +26,7 @@ const (
 	RunRetry         = "run.retry"       // Text: why what came so far is void, stream
 	RunModel         = "run.model"       // Text: which model answers in place of another one, and why
 	StepChanged      = "step"            // kernel.StepView
+	StepProgress     = "step.progress"   // Progress: how far a running step is, stream
 	MessageAdded     = "message"         // store.Message
 	ApprovalChange   = "approval"        // security.Approval
 	QueueChanged     = "queue"           // []store.Queued of the session
@@ -74,6 +75,12 @@ type Event struct {
 type Text struct {
 	Text   string `json:"text"`
 	TextKO string `json:"text_ko,omitempty"` // a sentence of the kernel in Korean
+}
+
+// Progress is what a running step says of itself; the newest counts.
+type Progress struct {
+	StepID string `json:"step_id"`
+	Text   string `json:"text"`
 }
 
 // Change is the data of events that tell what became of memories, spaces or
@@ -165,7 +172,7 @@ func As[T any](e Event) (T, bool) {
 // pieces of an answer that is being written.
 func IsStream(kind string) bool {
 	switch kind {
-	case RunText, RunReasoning, RunTool, RunRetry:
+	case RunText, RunReasoning, RunTool, RunRetry, StepProgress:
 		return true
 	}
 	return false

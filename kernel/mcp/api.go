@@ -10,7 +10,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -87,6 +86,17 @@ func (s *Service) Offered() []Tool {
 	return list
 }
 
+// Always are the names of the tools that every run is offered, of the servers that the person set so.
+func (s *Service) Always() (names []string) {
+	set := s.c.Settings.MCP()
+	for _, t := range s.Offered() {
+		if set.Servers[t.Server].Always {
+			names = append(names, t.Call)
+		}
+	}
+	return names
+}
+
 func (v ServerView) offers() bool {
 	switch v.State {
 	case StateKnown, StateRunning, StateBroken:
@@ -137,7 +147,7 @@ func (s *Service) server(name string) (Server, error) {
 // Set writes a server into config.toml, a new one or in place of the one of this name. It starts nothing; one that runs ends
 // where it would run otherwise from now on.
 func (a *API) Set(ctx context.Context, name string, def Server) (ServerView, error) {
-	meta := map[string]any{"command": def.Command, "args": def.Args, "read": def.Read, "write": def.Write, "network": def.Network, "effect": string(def.Effect), "url": def.URL}
+	meta := map[string]any{"command": def.Command, "args": def.Args, "read": def.Read, "write": def.Write, "network": def.Network, "effect": string(def.Effect), "url": def.URL, "always": def.Always, "sampling": def.Sampling}
 	return guard.Do(ctx, a.c, guard.Action{Call: "mcp.set", Resource: "mcp:" + name, Meta: meta}, func(context.Context) (ServerView, error) {
 		if err := CheckServer(name, def, a.s.c.Expand); err != nil {
 			return ServerView{}, sys.Errorf(sys.CodeInvalid, "This cannot be a server: %s. Nothing was changed.", sys.TextOf(err))
@@ -343,7 +353,7 @@ func (a *API) Call(ctx context.Context, in Call) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		return a.s.call(ctx, in.Server, def, tool, args)
+		return a.s.call(ctx, a.c, in.Server, def, tool, args)
 	})
 }
 
@@ -403,8 +413,8 @@ func (s *Service) offered(name string, def Server, tool string) (Tool, error) {
 	return v.Known.Tools[i], nil
 }
 
-func (s *Service) call(ctx context.Context, name string, def Server, tool Tool, args map[string]any) (Result, error) {
-	l, done, err := s.reach(ctx, name, def)
+func (s *Service) call(ctx context.Context, c *guard.Caller, name string, def Server, tool Tool, args map[string]any) (Result, error) {
+	l, done, err := s.reach(inFolder(ctx, c.Scope().Folder), name, def)
 	if err != nil {
 		return Result{}, err
 	}
@@ -418,24 +428,30 @@ func (s *Service) call(ctx context.Context, name string, def Server, tool Tool, 
 	if tool, err = s.offered(name, def, tool.Name); err != nil {
 		return Result{}, err
 	}
-	call, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
-	call, met := listen(call)
-	began := time.Now()
+	l.show(c.Scope().Folder)
+	u, over := l.begin(ctx, c, tool)
+	defer over()
+	call, met := listen(u.ctx)
 	served := l.served.Swap(true)
-	r, err := l.session.CallTool(call, &sdk.CallToolParams{Name: tool.Name, Arguments: args})
+	params := &sdk.CallToolParams{Name: tool.Name, Arguments: args, Meta: sdk.Meta{}}
+	params.SetProgressToken(u.token)
+	r, err := l.session.CallTool(call, params)
+	cost, denied := u.spent()
 	switch {
 	case served && errors.Is(err, sdk.ErrSessionMissing): // the server forgot the session and called nothing: a new one is asked
 		l.forgotten()
-		return s.call(ctx, name, def, tool, args)
+		return s.call(ctx, c, name, def, tool, args)
 	case err == nil:
-		out := resultOf(r)
-		out.Text = s.c.Mask(out.Text)
+		out := Result{Failed: r.IsError, Cost: cost}
+		text := strings.Join(append([]string{textOf(tool, r)}, u.asked...), "\n\n")
+		out.Text, out.Cut, out.More = cut(s.c.Mask(text), maxResult, func(all string) string { return s.c.Keep(c, all) })
 		return out, nil
 	case ctx.Err() != nil:
 		return Result{}, context.Cause(ctx)
-	case call.Err() != nil:
-		return Result{}, sys.Errorf(sys.CodeTimeout, "%s did not answer within %s. Check what it did before you try again.", tool.Call, time.Since(began).Round(time.Second))
+	case u.ctx.Err() != nil:
+		return Result{}, sys.Errorf(sys.CodeTimeout, "%s did not answer within %s. Check what it did before you try again.", tool.Call, u.over())
+	case denied != nil:
+		return Result{Cost: cost}, denied
 	case l.web != nil && met.of(err) != nil:
 		return Result{}, met.of(err)
 	case l.web != nil && !refuses(err):

@@ -25,6 +25,9 @@ func korean() [][2]string {
 		{"The description of its arguments is nested too deeply.", "인수 설명이 너무 깊이 중첩되어 있습니다."},
 		{"The description of its arguments leads to another address.", "인수 설명이 다른 주소를 참조합니다."},
 
+		{"The description of its results takes more than %d kB.", "결과 설명이 %d kB를 넘습니다."},
+		{"The description of its results is nested too deeply or leads to another address.", "결과 설명이 너무 깊이 중첩되어 있거나 다른 주소를 참조합니다."},
+
 		{"What was known of the server %s cannot be read: %w.", "%s 서버에 대해 저장해 둔 정보를 읽을 수 없습니다: %w."},
 		{"Connect it again: `oxios mcp connect %s`.", "다시 연결하세요: `oxios mcp connect %s`."},
 		{"What the server %s offers could not be kept: %w.", "%s 서버의 도구 목록을 저장하지 못했습니다: %w."},
@@ -76,5 +79,12 @@ func korean() [][2]string {
 		{"%s did not answer within %s. Check what it did before you try again.", "%s 도구가 %s 안에 응답하지 않았습니다. 다시 시도하기 전에 무엇을 했는지 확인하세요."},
 		{"The server %s ended while %s was called. Check what it did before you try again.", "%[2]s 도구를 호출하는 동안 %[1]s 서버가 종료되었습니다. 다시 시도하기 전에 무엇을 했는지 확인하세요."},
 		{"%s was refused by its server: %w.", "서버가 %s 호출을 거절했습니다: %w."},
+
+		{"The server %s asked for more than fits a form, so the person was not asked.", "%s 서버가 양식에 담을 수 없는 것을 요구해서 사용자에게 묻지 않았습니다."},
+		{"The server %s asked for something that looks like a secret (%s). Oxios never passes secrets on this way, so the person was not asked.", "%s 서버가 비밀 정보로 보이는 값(%s)을 요구했습니다. Oxios는 이런 방법으로 비밀 정보를 전달하지 않으므로 사용자에게 묻지 않았습니다."},
+		{"The server %s wanted to open an address that is not a plain https address, so the person was not asked.", "%s 서버가 일반 https 주소가 아닌 주소를 열려고 해서 사용자에게 묻지 않았습니다."},
+		{"The server %s asks you something", "%s 서버가 묻는 것이 있습니다"},
+		{"The server %s asks you to open %s", "%s 서버가 %s 주소를 열어 달라고 합니다"},
+		{"The server %s could not ask the model: %w", "%s 서버가 모델에 묻지 못했습니다: %w"},
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -28,6 +27,7 @@ type live struct {
 	def     Server
 	job     *sandbox.Job
 	web     *remote // of a server that runs elsewhere, in place of job
+	client  *sdk.Client
 	session *sdk.ClientSession
 	said    *journal
 
@@ -35,10 +35,13 @@ type live struct {
 	done  chan struct{} // closed when one that was started is gone
 	err   error         // why it has not; valid after ready
 
-	mu    sync.Mutex
-	calls int       // under way
-	used  time.Time // when the last one ended
-	over  bool      // it was ended from here
+	mu     sync.Mutex
+	calls  int         // under way
+	under  []*underway // those of tools, the newest last
+	tokens int         // how many there were
+	roots  []string    // the folders that it was told
+	used   time.Time   // when the last one ended
+	over   bool        // it was ended from here
 
 	served  atomic.Bool // a tool of it was called
 	learned atomic.Bool // what it offers now was looked at
@@ -47,7 +50,6 @@ type live struct {
 // The times of a server.
 const (
 	startTime    = 60 * time.Second // from its start to its first answer
-	callTime     = 5 * time.Minute  // of a call, as long as nothing is heard of it
 	endTime      = 2 * time.Second  // to end by itself when it is told to
 	maxLine      = 16 << 20         // bytes of one message
 	firstWait    = time.Second      // before one that ended by itself is started again; it doubles
@@ -173,7 +175,7 @@ func (l *live) launch(ctx context.Context) error {
 	greet, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	stop := context.AfterFunc(greet, func() { hear.Close() }) // a server that stays silent in its answer holds nobody up
-	l.session, err = l.client().Connect(greet, &sdk.IOTransport{Reader: hear, Writer: write, MaxLineLength: maxLine}, nil)
+	l.session, err = l.newClient(ctx).Connect(greet, &sdk.IOTransport{Reader: hear, Writer: write, MaxLineLength: maxLine}, nil)
 	stop()
 	if err != nil {
 		late := greet.Err() != nil
@@ -192,14 +194,6 @@ func (l *live) launch(ctx context.Context) error {
 			WithHint("`oxios mcp log %s` shows what it said.", l.name).WithCause(err)
 	}
 	return nil
-}
-
-// client is Oxios as a server meets it.
-func (l *live) client() *sdk.Client {
-	return sdk.NewClient(&sdk.Implementation{Name: "oxios", Title: "Oxios", Version: l.s.c.Version}, &sdk.ClientOptions{
-		Capabilities: &sdk.ClientCapabilities{}, Logger: slog.New(slog.DiscardHandler),
-		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { l.learned.Store(false) },
-	})
 }
 
 // scripts are the folders of the files that the command line names, as of the script of an interpreter: the program is read

@@ -15,6 +15,7 @@ import (
 	"oxios/kernel/health"
 	"oxios/kernel/home"
 	"oxios/kernel/sandbox"
+	"oxios/kernel/security"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
 )
@@ -42,12 +43,16 @@ type Config struct {
 		Set(ctx context.Context, name, host, secret string) (where string, err error)
 		Delete(ctx context.Context, name string) error
 	}
-	Secret func(text string)                             // what is masked from now on
-	Spec   func(files string, network bool) sandbox.Spec // of a program that works in the folder files: environment, limits, what is out of its sight
-	Expand func(path string) string                      // makes ~ absolute
-	Mask   func(text string) string                      // takes secrets out of a text
-	Brings func(server, tool string) store.Labels        // where what a server said came from
-	Told   func(server string)                           // something about a server changed: faces look again
+	Secret   func(text string)                                                                     // what is masked from now on
+	Spec     func(files string, network bool) sandbox.Spec                                         // of a program that works in the folder files: environment, limits, what is out of its sight
+	Expand   func(path string) string                                                              // makes ~ absolute
+	Mask     func(text string) string                                                              // takes secrets out of a text
+	Keep     func(c *guard.Caller, text string) string                                             // holds a long result so that its caller can read it on, and returns its id; "" where it cannot
+	Progress func(ctx context.Context, c *guard.Caller, text string)                               // what a server says of a call that it works on, for the person
+	Ask      func(ctx context.Context, c *guard.Caller, f security.Form) (security.Answers, error) // has the person answer what a server asks; it waits for them
+	Complete func(ctx context.Context, c *guard.Caller, s Sample) (Sampled, error)                 // has the model answer a server; it waits for the person's approval
+	Brings   func(server, tool string) store.Labels                                                // where what a server said came from
+	Told     func(server string)                                                                   // something about a server changed: faces look again
 }
 
 // Service is the part of the kernel that speaks to MCP servers.

@@ -62,7 +62,7 @@ func (l *live) dial(ctx context.Context) error {
 	greet, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	greet, said := listen(greet)
-	l.session, err = l.client().Connect(greet, &sdk.StreamableClientTransport{
+	l.session, err = l.newClient(ctx).Connect(greet, &sdk.StreamableClientTransport{
 		Endpoint: at.URL, HTTPClient: &http.Client{Transport: r, CheckRedirect: r.redirect}, MaxEventSize: maxLine,
 	}, nil)
 	if err == nil {

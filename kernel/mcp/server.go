@@ -30,6 +30,8 @@ type Server struct {
 	Network  bool              `toml:"network,omitempty" json:"network,omitempty"` // it may reach public machines
 	Effect   Effect            `toml:"effect,omitempty" json:"effect,omitempty"`   // what the person says that its tools do; "" asks before each call
 	Disabled bool              `toml:"disabled,omitempty" json:"disabled,omitempty"`
+	Always   bool              `toml:"always,omitempty" json:"always,omitempty"`     // its tools are offered to every run, before those that are found
+	Sampling bool              `toml:"sampling,omitempty" json:"sampling,omitempty"` // it may ask the model, each time with the person's approval
 
 	// Of a server that runs elsewhere, in place of Command.
 	URL      string   `toml:"url,omitempty" json:"url,omitempty"`             // https, or http for this computer and the own network
@@ -38,9 +40,9 @@ type Server struct {
 }
 
 // runsAs reports whether its program runs as that of another definition: with the same command line, environment, folders and
-// network. What its tools may do without approval is asked for at each call.
+// network, and may ask the model as before. What its tools may do without approval is asked for at each call.
 func (s Server) runsAs(o Server) bool {
-	s.Effect = o.Effect
+	s.Effect, s.Always = o.Effect, o.Always
 	return reflect.DeepEqual(s, o)
 }
 

@@ -22,7 +22,8 @@ type Tool struct {
 	Call        string          `json:"call"`            // as agents call it: server__tool
 	Title       string          `json:"title,omitempty"` // as the server calls it for people
 	Description string          `json:"description,omitempty"`
-	Schema      json.RawMessage `json:"schema"` // JSON Schema of its arguments, an object
+	Schema      json.RawMessage `json:"schema"`           // JSON Schema of its arguments, an object
+	Output      json.RawMessage `json:"output,omitempty"` // JSON Schema of its structured result; nothing where it declares none
 }
 
 // LeftOut is a tool that is not offered, and why.
@@ -64,7 +65,12 @@ func toolsOf(server string, listed []*sdk.Tool) (tools []Tool, left []LeftOut) {
 			leave(why)
 			continue
 		}
-		tool := Tool{Server: server, Name: t.Name, Call: callName(server, t.Name), Title: plain(titleOf(t), 80), Description: plain(t.Description, maxDescription), Schema: schema}
+		output, why := outputOf(t)
+		if why.EN != "" {
+			leave(why)
+			continue
+		}
+		tool := Tool{Output: output, Server: server, Name: t.Name, Call: callName(server, t.Name), Title: plain(titleOf(t), 80), Description: plain(t.Description, maxDescription), Schema: schema}
 		if taken[tool.Call] {
 			leave(sys.Say("Another tool of this server has the same name."))
 			continue
@@ -74,6 +80,21 @@ func toolsOf(server string, listed []*sdk.Tool) (tools []Tool, left []LeftOut) {
 	}
 	slices.SortFunc(tools, func(a, b Tool) int { return strings.Compare(a.Name, b.Name) })
 	return tools, left
+}
+
+// outputOf is the schema of a tool's results, or why it cannot be taken.
+func outputOf(t *sdk.Tool) (json.RawMessage, sys.Words) {
+	if t.OutputSchema == nil {
+		return nil, sys.Words{}
+	}
+	schema, err := json.Marshal(t.OutputSchema)
+	if err != nil || len(schema) > maxSchema {
+		return nil, sys.Say("The description of its results takes more than %d kB.", maxSchema>>10)
+	}
+	if why := walk(t.OutputSchema, 0); why.EN != "" {
+		return nil, sys.Say("The description of its results is nested too deeply or leads to another address.")
+	}
+	return schema, sys.Words{}
 }
 
 func titleOf(t *sdk.Tool) string {

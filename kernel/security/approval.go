@@ -69,6 +69,9 @@ type Request struct {
 	// begins: an answer approves it, and an approval without one leaves them open.
 	Questions []Question `json:"questions,omitempty"`
 
+	// Form makes it one that a server of tools asks in the middle of a call: values are sent to it, or the person declines.
+	Form *Form `json:"form,omitempty"`
+
 	Labels Labels `json:"labels,omitempty"` // where what its run has read came from
 
 	Try bool `json:"try,omitempty"` // it can be tried on a copy of its folder first
@@ -97,6 +100,9 @@ type Answers struct {
 	Given  []string `json:"given"`            // one for each question, in their order; "" leaves it open
 	Text   string   `json:"text,omitempty"`   // their own words, about all of them
 	Assume bool     `json:"assume,omitempty"` // what is left open may be assumed
+
+	Values json.RawMessage `json:"values,omitempty"` // to a [Form]: an object of them, by name
+	Action string          `json:"action,omitempty"` // to a [Form]: "" sends the values
 }
 
 // Approval is a [Request] and what became of it.

@@ -35,12 +35,21 @@ func (a *Approvals) Decide(ctx context.Context, by sys.Principal, id string, d A
 		if refusal = answerable(ap, d); refusal != nil {
 			return nil
 		}
+		var filled *Answers
+		if ap.Request.Form != nil && d.Approve {
+			if filled, refusal = answersToForm(*ap.Request.Form, d.Answers); refusal != nil {
+				return nil
+			}
+		}
 		now := a.now()
 		ap.State, ap.Scope, ap.DecidedBy, ap.Comment, ap.DecidedAt = ApprovalDenied, d.Scope, by.Actor(), trimComment(d.Comment), &now
 		if d.Approve {
 			ap.State = ApprovalApproved
 			ap.ExpiresAt = now.Add(a.cfg.TTL) // from now on it is the use that must not wait for ever
 			ap.Answers = answersTo(ap.Request.Questions, d.Answers)
+			if filled != nil {
+				ap.Answers = filled
+			}
 		}
 		if err := a.move(tx, ap, ApprovalPending); err != nil {
 			return err
@@ -72,6 +81,21 @@ func answersTo(questions []Question, given *Answers) *Answers {
 	return &out
 }
 
+// answersToForm makes answers fit a form. Nothing is sent to a server that nobody filled in.
+func answersToForm(f Form, given *Answers) (*Answers, error) {
+	switch {
+	case given == nil:
+		return nil, sys.Errorf(sys.CodeInvalid, "The server %s asks for values, which an approval does not give. Nothing was sent.", f.Server).
+			WithHint("Answer it in the window, or with `oxios answer`.")
+	case given.Action == FormDecline || given.Action == FormCancel:
+		return &Answers{Given: []string{}, Action: given.Action}, nil
+	case given.Action != "":
+		return nil, sys.Errorf(sys.CodeInvalid, "There is no answer %q. Nothing was sent.", sys.Shorten(given.Action, 40)).WithHint("Use decline or cancel, or give the values.")
+	}
+	values, err := f.Check(given.Values)
+	return &Answers{Given: []string{}, Values: values}, err
+}
+
 // onlyAPerson refuses agents and the kernel's own checks: nobody approves
 // their own request.
 func onlyAPerson(by sys.Principal) error {
@@ -99,6 +123,8 @@ func answerable(ap Approval, d Answer) error {
 	case d.Approve && d.Scope == ScopeRun && ap.Request.NoRun:
 		return sys.Errorf(sys.CodeRefused, "This runs what the folder defines, and nothing contains it or it has the network, so it cannot be approved for a whole run. Nothing was decided.").
 			WithHint("Approve it once.")
+	case d.Approve && d.Scope == ScopeRun && ap.Request.Form != nil:
+		return sys.Errorf(sys.CodeInvalid, "What a server asks is answered once. Nothing was decided.")
 	case d.Hash == "" && d.Approve:
 		return sys.Errorf(sys.CodeInvalid, "An approval must say which request was shown.")
 	case d.Hash != "" && d.Hash != ap.Request.Hash:
@@ -257,6 +283,16 @@ func (a *Approvals) Revoke(ctx context.Context, by sys.Principal, id string, als
 		}
 		return nil
 	})
+}
+
+// Withdraw ends an open question that nobody waits for any more, and says why. One that was decided stays.
+func (a *Approvals) Withdraw(tx *store.Tx, id, why string) error {
+	ap, err := a.get(tx, id)
+	if err != nil || ap.State != ApprovalPending {
+		return err
+	}
+	ap.State, ap.Comment = ApprovalCanceled, why
+	return a.move(tx, ap, ApprovalPending)
 }
 
 // CancelRun ends every open question and unused approval of a run, inside the

@@ -44,7 +44,7 @@ func koreanFiles() [][2]string {
 		{"There is no background command %q.", "백그라운드 명령 %q이(가) 없습니다."},
 		{"There are none in this conversation.", "이 대화에는 없습니다."},
 		{"There are: %s.", "있는 것: %s."},
-		{"Run the command again, with less output or with its output in a file.", "출력을 줄이거나 파일로 보내서 명령을 다시 실행하세요."},
+		{"Run it again, with less output or with its output in a file.", "출력을 줄이거나 파일로 보내서 다시 실행하세요."},
 		{"The output %q is no longer kept.", "출력 %q은(는) 더는 보관하지 않습니다."},
 
 		// Reading, searching, writing.

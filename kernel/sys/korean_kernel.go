@@ -71,5 +71,7 @@ func koreanKernel() [][2]string {
 		{"That run is no answer of this conversation. Nothing was sent.", "이 대화의 답이 아닌 실행입니다. 아무것도 보내지 않았습니다."},
 		{"%s (branch)", "%s (갈래)"},
 		{"%s (branch %d)", "%s (갈래 %d)"},
+		{"The server %s wants to ask the model", "%s 서버가 모델에 물으려고 합니다"},
+		{"The model sees this text alone, and nothing of the conversation. Its answer goes to the server, and costs like any other.", "모델은 이 글만 보고 대화 내용은 보지 않습니다. 답은 서버로 전달되며 다른 요청처럼 비용이 듭니다."},
 	}
 }

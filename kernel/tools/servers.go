@@ -56,6 +56,30 @@ var findToolsMaker = maker{
 	},
 }
 
+// offeredTools are the tools of servers that a run begins with: those that every run has, those that were found in this
+// conversation, and those that fit best what it is asked for. There are no more of them than may be offered at once.
+func offeredTools(at kernel.Workplace, goal string) (out []kernel.MCPTool) {
+	size := 0
+	add := func(t kernel.MCPTool) {
+		n := len(t.Call) + len(t.Description) + len(t.Schema)
+		there := slices.ContainsFunc(out, func(o kernel.MCPTool) bool { return o.Call == t.Call })
+		if there || len(out) == maxOffered || len(out) > 0 && size+n > maxSchemas {
+			return
+		}
+		size += n
+		out = append(out, t)
+	}
+	for _, name := range slices.Concat(at.AlwaysTools, at.FoundTools) {
+		if i := slices.IndexFunc(at.ServerTools, func(t kernel.MCPTool) bool { return t.Call == name }); i >= 0 {
+			add(at.ServerTools[i])
+		}
+	}
+	for _, t := range fitting(at.ServerTools, goal) {
+		add(t)
+	}
+	return out
+}
+
 // fitting are the tools that fit best, the best first, as many as may be offered at once.
 func fitting(all []kernel.MCPTool, goal string) (out []kernel.MCPTool) {
 	if len(all) == 0 {
@@ -135,13 +159,21 @@ func (t serverTool) Title(json.RawMessage) sys.Words {
 
 func (t serverTool) Call(ctx context.Context, args json.RawMessage) (agent.Result, error) {
 	r, err := t.h.MCP.Call(ctx, kernel.MCPCall{Server: t.tool.Server, Tool: t.tool.Name, Args: args})
+	out := agent.Result{}
+	if r.Cost != nil {
+		out.Cost = *r.Cost
+	}
 	if err != nil {
-		return agent.Result{}, err
+		return out, err
 	}
 	if r.Failed {
-		return agent.Result{Text: "The tool says that it failed.\n" + r.Text}, nil
+		r.Text = "The tool says that it failed.\n" + r.Text
 	}
-	return agent.Result{Text: r.Text}, nil
+	if r.More != "" {
+		r.Text += fmt.Sprintf("\n(To read all of it: exec, action log, id %s, offset 0.)", r.More)
+	}
+	out.Text = r.Text
+	return out, nil
 }
 
 // firstSentence is the beginning of a description.

@@ -179,6 +179,9 @@ export interface AnswerInput {
   text?: string;
   /** start, and assume what is left open */
   assume?: boolean;
+  /** To what a server of tools asks in the middle of a call: its values by name, or decline or cancel. */
+  values?: unknown;
+  action?: string;
 }
 
 /** ApplyInput applies what was shown of a try. */
@@ -282,6 +285,8 @@ export interface ApprovalRequest {
    * begins: an answer approves it, and an approval without one leaves them open.
    */
   questions?: Question[];
+  /** Form makes it one that a server of tools asks in the middle of a call: values are sent to it, or the person declines. */
+  form?: ServerForm;
   /** where what its run has read came from */
   labels?: Labels;
   /** it can be tried on a copy of its folder first */
@@ -1811,6 +1816,10 @@ export interface MCPResult {
   failed?: boolean;
   /** bytes in the middle that were left out */
   cut?: number;
+  /** the id under which all of it can be read, where some was left out */
+  more?: string;
+  /** of the model, where the server asked it */
+  cost?: Cost;
 }
 
 /**
@@ -1831,6 +1840,10 @@ export interface MCPServer {
   /** what the person says that its tools do; "" asks before each call */
   effect?: MCPEffect;
   disabled?: boolean;
+  /** its tools are offered to every run, before those that are found */
+  always?: boolean;
+  /** it may ask the model, each time with the person's approval */
+  sampling?: boolean;
   /** Of a server that runs elsewhere, in place of Command. */
   url?: string;
   /** names of headers whose values are kept as keys */
@@ -1871,6 +1884,8 @@ export interface MCPTool {
   description?: string;
   /** JSON Schema of its arguments, an object */
   schema: unknown;
+  /** JSON Schema of its structured result; nothing where it declares none */
+  output?: unknown;
 }
 
 /** ServerView is a server as a face shows it. */
@@ -2620,6 +2635,10 @@ export interface QuestionAnswer {
   text?: string;
   /** what is left open may be assumed */
   assume?: boolean;
+  /** to a [Form]: an object of them, by name */
+  values?: unknown;
+  /** to a [Form]: "" sends the values */
+  action?: string;
 }
 
 /** Queued is a message that was typed while a run of its session was at work. */
@@ -3187,6 +3206,41 @@ export interface Sender {
   answers?: string;
   /** by the kernel: end, failed or returned */
   made?: string;
+}
+
+/** FormField is one value that a form asks for. */
+export interface ServerField {
+  name: string;
+  title?: string;
+  about?: string;
+  kind: string;
+  /** of a text: email, uri, date or date-time */
+  format?: string;
+  pattern?: string;
+  options?: ServerOption[];
+  /** of a number its least value, of a text its length, of choices how many */
+  min?: number;
+  max?: number;
+  required?: boolean;
+  default?: unknown;
+}
+
+/** Form is what a server of tools asks the person in the middle of a call. All of its texts are the server's words. */
+export interface ServerForm {
+  /** its name in config.toml */
+  server: string;
+  message: string;
+  fields?: ServerField[];
+  /** instead of fields: an address to open */
+  url?: string;
+  /** of it */
+  host?: string;
+}
+
+/** FormOption is a value to choose. */
+export interface ServerOption {
+  value: string;
+  title?: string;
 }
 
 /**
@@ -3850,6 +3904,8 @@ export interface StepView {
   output?: string;
   /** tool: why it failed */
   error?: KernelError;
+  /** tool: what it says of its progress while it runs; a face fills it in from events */
+  note?: string;
   thought_ms?: number;
   /** model: tokens of the conversation with this answer; 0 unknown */
   context?: number;

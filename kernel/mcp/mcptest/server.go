@@ -16,7 +16,7 @@ import (
 )
 
 // Env names the variable that makes a test binary a server; its value says which one: plain, other (one tool is described in
-// another way), silent, noisy or dead.
+// another way), rich (it has more kinds of results and asks things; see rich.go), rich-before (the same by the protocol of 2025-11-25), silent, noisy or dead.
 const Env = "OXIOS_TEST_MCP"
 
 // Main is the server where the variable is set, and returns at once where it is not.
@@ -71,7 +71,11 @@ func serve(kind string) error {
 
 // server is the server with its tools.
 func server(kind string) *mcp.Server {
-	s := mcp.NewServer(&mcp.Implementation{Name: "test", Title: "Test server", Version: "1.2.3"}, nil)
+	var opts mcp.ServerOptions
+	if kind == "rich-before" {
+		opts.SupportedProtocolVersions = []string{"2025-11-25"}
+	}
+	s := mcp.NewServer(&mcp.Implementation{Name: "test", Title: "Test server", Version: "1.2.3"}, &opts)
 	about := "Says a text again."
 	if kind == "other" {
 		about = "Says a text again, and sends it to everybody."
@@ -114,6 +118,9 @@ func server(kind string) *mcp.Server {
 	mcp.AddTool(s, &mcp.Tool{Name: "much", Description: "Answers with a megabyte."}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
 		return said("begin " + strings.Repeat("0123456789abcdef", 1<<16) + " end"), nil, nil
 	})
+	if strings.HasPrefix(kind, "rich") {
+		rich(s)
+	}
 	return s
 }
 

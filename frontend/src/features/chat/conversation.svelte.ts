@@ -247,6 +247,9 @@ export class Conversation {
 			case 'step':
 				this.#step(e.data as StepView);
 				break;
+			case 'step.progress':
+				this.#note(run, e.data as { step_id: string; text: string });
+				break;
 			case 'message':
 				this.#message(e.data as Message);
 				break;
@@ -317,6 +320,14 @@ export class Conversation {
 			const steps = known ? v.steps.map((o) => (o.id === s.id ? s : o)) : [...v.steps, s].sort((a, b) => a.seq - b.seq);
 			return { ...v, steps };
 		});
+	}
+
+	/** note shows how far a running step is. */
+	#note(runID: string, p: { step_id: string; text: string }): void {
+		this.#view(runID, (v) => ({
+			...v,
+			steps: v.steps.map((s) => (s.id === p.step_id && s.state === 'started' ? { ...s, note: p.text } : s)),
+		}));
 	}
 
 	#message(m: Message): void {

@@ -2,6 +2,7 @@ import type { MCPPage, MCPServer, MCPTool, MCPView } from '../../kernel/api.gen'
 import type { Live } from '../../kernel/live.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
 import { once } from '../../kernel/turns';
+import { visible } from '../../ui/visible';
 
 /** Servers is what the view of extensions shows: the MCP servers, and the one that is open. */
 export class Servers {
@@ -138,24 +139,20 @@ export class Servers {
 /** differenceOf shows two lists of tools as a diff: what was with "-", what is with "+". */
 export function differenceOf(before: MCPTool[], after: MCPTool[]): string {
 	const text = (t: MCPTool | undefined) =>
-		t ? [t.call, t.title, t.description, JSON.stringify(t.schema)].map((line) => visible(line ?? '')) : [];
+		t
+			? [t.call, t.title, t.description, JSON.stringify(t.schema), JSON.stringify(t.output)].map((line) =>
+					visible(line ?? ''),
+				)
+			: [];
 	const names = [...new Set([...before, ...after].map((t) => t.name))].sort();
 	const lines = names.flatMap((name) => {
 		const was = text(before.find((t) => t.name === name));
 		const is = text(after.find((t) => t.name === name));
 		if (was.join('\n') === is.join('\n')) return [];
-		return [0, 1, 2, 3].flatMap((i) => {
+		return [0, 1, 2, 3, 4].flatMap((i) => {
 			if (was[i] === is[i]) return was[i] ? [` ${was[i]}`] : [];
 			return [was[i] && `-${was[i]}`, is[i] && `+${is[i]}`].filter((l): l is string => !!l);
 		});
 	});
 	return `@@ -1,1 +1,1 @@\n${lines.join('\n')}\n`;
-}
-
-/** visible writes characters that nobody sees as their numbers. */
-function visible(text: string): string {
-	return text.replace(
-		/[\u0000-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu,
-		(c) => (c === '\n' ? ' ' : `⟨U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}⟩`),
-	);
 }

@@ -20,6 +20,7 @@ import { memory } from './memory.en';
 import { sources } from './sources.en';
 import { spaces } from './spaces.en';
 import { extensions } from './extensions.en';
+import { form } from './form.en';
 import { tryOut } from './try.en';
 import { undo } from './undo.en';
 import { suggest } from './suggest.en';
@@ -60,6 +61,7 @@ export const en = {
 	...sources,
 	...spaces,
 	...extensions,
+	...form,
 	undo,
 	...suggest,
 	...provider,

@@ -21,6 +21,7 @@ import { memory } from './memory.ko';
 import { sources } from './sources.ko';
 import { spaces } from './spaces.ko';
 import { extensions } from './extensions.ko';
+import { form } from './form.ko';
 import { tryOut } from './try.ko';
 import { undo } from './undo.ko';
 import { suggest } from './suggest.ko';
@@ -54,6 +55,7 @@ export const ko: Dictionary = {
 	...sources,
 	...spaces,
 	...extensions,
+	...form,
 	undo,
 	...suggest,
 	...provider,
