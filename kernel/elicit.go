@@ -63,7 +63,7 @@ func (k *Kernel) takeBack(ctx context.Context, c *caller, a action) {
 	for _, ap := range open {
 		if err == nil && ap.Request.Hash == hash && ap.Request.RunID == c.scope.runID {
 			err = k.store.Write(keep, func(tx *store.Tx) error {
-				return k.approvals.Withdraw(tx, ap.ID, "the call that it belongs to has ended")
+				return k.approvals.Withdraw(tx, ap.ID, security.FormOver)
 			})
 		}
 	}
@@ -71,9 +71,6 @@ func (k *Kernel) takeBack(ctx context.Context, c *caller, a action) {
 		k.log.WarnContext(keep, "A question of a server could not be taken back", "error", err)
 	}
 }
-
-// lostComment is why a question of a server ended with the process of Oxios that asked it.
-const lostComment = "the server that asked ended together with Oxios"
 
 // loseForms ends the questions of servers that an earlier process of Oxios asked: their servers ended with it, so that no answer
 // can reach them.
@@ -86,7 +83,7 @@ func (k *Kernel) loseForms(ctx context.Context) error {
 		if ap.Request.Form == nil {
 			continue
 		}
-		if err := k.store.Write(ctx, func(tx *store.Tx) error { return k.approvals.Withdraw(tx, ap.ID, lostComment) }); err != nil {
+		if err := k.store.Write(ctx, func(tx *store.Tx) error { return k.approvals.Withdraw(tx, ap.ID, security.FormLost) }); err != nil {
 			return err
 		}
 	}
@@ -106,7 +103,7 @@ func (l *lostForms) remember(ctx context.Context, k *Kernel, run string, steps [
 			continue
 		}
 		ap, err := k.approvals.Get(ctx, s.ApprovalID)
-		if err != nil || ap.Request.Form == nil || ap.Comment != lostComment {
+		if err != nil || ap.Request.Form == nil || ap.Comment != security.FormLost {
 			continue
 		}
 		server := ap.Request.Form.Server

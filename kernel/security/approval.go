@@ -308,6 +308,11 @@ func commentOf(a Approval) sys.Words {
 			return sys.Say(format, ttl)
 		}
 	}
+	for _, w := range formEnds() {
+		if a.Comment == w.EN {
+			return w
+		}
+	}
 	return sys.Words{EN: a.Comment, KO: sys.Korean(a.Comment)}
 }
 

@@ -113,7 +113,7 @@ func answerable(ap Approval, d Answer) error {
 		return sys.Errorf(sys.CodeConflict, "This request has ended: %s. Nothing was run.", ap.Comment).
 			WithHint("The agent can ask again.")
 	case ap.State == ApprovalCanceled:
-		return sys.Errorf(sys.CodeConflict, "This request has ended: %s.", ap.Comment)
+		return sys.Errorf(sys.CodeConflict, "This request has ended: %s.", commentOf(ap))
 	case ap.State != ApprovalPending:
 		word := ApprovalApproved
 		if ap.State == ApprovalDenied {

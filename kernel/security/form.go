@@ -22,6 +22,17 @@ const (
 	FormCancel  = "cancel"  // they leave it
 )
 
+// Why a question of a server ended without an answer.
+const (
+	FormLost = "the server that asked ended together with Oxios"
+	FormOver = "the call that it belongs to has ended"
+)
+
+// formEnds are the same in both languages.
+func formEnds() []sys.Words {
+	return []sys.Words{sys.Say("the server that asked ended together with Oxios"), sys.Say("the call that it belongs to has ended")}
+}
+
 // Form is what a server of tools asks the person in the middle of a call. All of its texts are the server's words.
 type Form struct {
 	Server  string      `json:"server"` // its name in config.toml
