@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 
+	programs "oxios/kernel/client"
 	"oxios/kernel/event"
 	door "oxios/kernel/guard"
 	"oxios/kernel/health"
@@ -31,6 +32,11 @@ type (
 	MCPChange = mcp.Changed
 	MCPCall   = mcp.Call
 	MCPResult = mcp.Result
+
+	ClientsAPI  = programs.API
+	Client      = programs.Client
+	ClientAdded = programs.Added
+	ClientScope = programs.Scope
 
 	SkillsAPI     = skill.API
 	Skill         = skill.Skill

@@ -38,6 +38,7 @@ func Bindings(ctx func() context.Context, handle func() (*remote.Handle, error))
 		&A2A{b},
 		&MCP{b},
 		&Skills{b},
+		&Clients{b},
 		&Infra{b},
 	}
 }
@@ -1073,6 +1074,34 @@ func (a *Skills) Check(args string) (string, error) {
 // Read takes [name, file].
 func (a *Skills) Read(args string) (string, error) {
 	return a.b.call("skills.read", args)
+}
+
+// Clients binds remote.ClientsAPI.
+type Clients struct{ b bound }
+
+// List takes [].
+func (a *Clients) List(args string) (string, error) {
+	return a.b.call("clients.list", args)
+}
+
+// Scopes takes [].
+func (a *Clients) Scopes(args string) (string, error) {
+	return a.b.call("clients.scopes", args)
+}
+
+// Add takes [name, scopes].
+func (a *Clients) Add(args string) (string, error) {
+	return a.b.call("clients.add", args)
+}
+
+// Revoke takes [which].
+func (a *Clients) Revoke(args string) (string, error) {
+	return a.b.call("clients.revoke", args)
+}
+
+// Self takes [].
+func (a *Clients) Self(args string) (string, error) {
+	return a.b.call("clients.self", args)
 }
 
 // Infra binds remote.InfraAPI.

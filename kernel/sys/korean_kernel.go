@@ -71,5 +71,11 @@ func koreanKernel() [][2]string {
 		{"That run is no answer of this conversation. Nothing was sent.", "이 대화의 답이 아닌 실행입니다. 아무것도 보내지 않았습니다."},
 		{"%s (branch)", "%s (갈래)"},
 		{"%s (branch %d)", "%s (갈래 %d)"},
+		{"what the program %s said", "%s 프로그램이 보낸 내용"},
+		{"A program sends a text alone: folder, mode, model and limits are as the person set them. Nothing was sent.", "프로그램은 텍스트만 보낼 수 있습니다. 폴더, 모드, 모델, 한도는 사용자가 설정한 대로입니다. 보내지 않았습니다."},
+		{"This program did not begin that conversation. Nothing was sent.", "이 프로그램이 시작한 대화가 아닙니다. 보내지 않았습니다."},
+		{"Begin a new one: leave session_id out.", "session_id를 빼고 새 대화를 시작하세요."},
+		{"The person answers this request in Oxios: a program has a part in the run that asks. Nothing was decided.", "프로그램이 관여한 실행의 요청이므로 Oxios에서 직접 답하세요. 아무것도 결정하지 않았습니다."},
+		{"A program approves once. Nothing was decided.", "프로그램은 한 번 승인만 할 수 있습니다. 아무것도 결정하지 않았습니다."},
 	}
 }
