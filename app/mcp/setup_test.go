@@ -21,10 +21,11 @@ func TestMain(m *testing.M) { kerneltest.Main(m) }
 type site struct {
 	t *testing.T
 	*kerneltest.Kernel
-	server *Server
-	url    string
-	known  bool // requests come from a process that is known
-	agent  bool // or from an agent's command
+	server  *Server
+	url     string
+	version string // of the protocol; "" is the newest
+	known   bool   // requests come from a process that is known
+	agent   bool   // or from an agent's command
 }
 
 func setup(t *testing.T, options ...kerneltest.Option) *site {
@@ -95,7 +96,7 @@ func (s *site) connect(token string, o *sdk.ClientOptions) (*sdk.ClientSession, 
 	base := &http.Transport{}
 	s.t.Cleanup(base.CloseIdleConnections)
 	c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, o)
-	cs, err := c.Connect(s.t.Context(), &sdk.StreamableClientTransport{Endpoint: s.url, HTTPClient: &http.Client{Transport: bearer{token: token, base: base}}, MaxRetries: -1}, nil)
+	cs, err := c.Connect(s.t.Context(), &sdk.StreamableClientTransport{Endpoint: s.url, HTTPClient: &http.Client{Transport: bearer{token: token, base: base}}, MaxRetries: -1}, &sdk.ClientSessionOptions{ProtocolVersion: s.version})
 	if err == nil {
 		s.t.Cleanup(func() { _ = cs.Close() })
 	}
