@@ -110,7 +110,7 @@ func (f *face) missing(next sdk.MethodHandler) sdk.MethodHandler {
 				WithHint("Connect it with `oxios mcp serve`, or answer in Oxios.")), nil
 		}
 		return failed(sys.Errorf(sys.CodeForbidden, "This program does not have the scope %s, which %s needs.", strings.Join(kernel.ScopesFor(call), " or "), p.Name).
-			WithHint("The person gives it in Oxios: Extensions, Programs.")), nil
+			WithHint("The person gives it in Oxios: Settings, Programs.")), nil
 	}
 }
 

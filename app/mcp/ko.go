@@ -11,7 +11,7 @@ func korean() [][2]string {
 		{"Oxios cannot tell which process this program is, so it is asked nothing here.", "이 프로그램이 어느 프로세스인지 확인할 수 없어 여기서는 묻지 않습니다."},
 		{"Connect it with `oxios mcp serve`, or answer in Oxios.", "`oxios mcp serve` 명령으로 연결하거나 Oxios에서 답하세요."},
 		{"This program does not have the scope %s, which %s needs.", "이 프로그램에는 범위 %s 권한이 없습니다. 필요한 곳: %s."},
-		{"The person gives it in Oxios: Extensions, Programs.", "Oxios의 확장, 프로그램에서 줄 수 있습니다."},
+		{"The person gives it in Oxios: Settings, Programs.", "Oxios의 설정, 프로그램에서 줄 수 있습니다."},
 		{"The answer takes %d kB, and %d kB is the most.", "답이 %d kB입니다. 최대 %d kB까지 보낼 수 있습니다."},
 		{"Ask for less, or for a part.", "범위를 줄이거나 일부만 요청하세요."},
 		{"This program cannot ask its person: it does not offer elicitation.", "이 프로그램은 입력 요청(elicitation)을 지원하지 않아 물을 수 없습니다."},

@@ -96,7 +96,7 @@ func (s *Service) save(ctx context.Context, all []kept) error {
 func (s *Service) Authenticate(ctx context.Context, token string) (Client, error) {
 	hash := []byte(hashOf(token))
 	return s.enter(ctx, func(k kept) bool { return subtle.ConstantTimeCompare([]byte(k.Hash), hash) == 1 },
-		sys.Errorf(sys.CodeAuth, "This token is unknown or was revoked.").WithHint("Add the program again in Oxios: Extensions, Programs; or `oxios mcp clients add`."))
+		sys.Errorf(sys.CodeAuth, "This token is unknown or was revoked.").WithHint("Add the program again in Oxios: Settings, Programs; or `oxios mcp clients add`."))
 }
 
 // Named returns the program of a name, which a process of the person says of itself.
@@ -142,7 +142,7 @@ func (s *Service) Allows(ctx context.Context, id, call string) error {
 		return sys.Errorf(sys.CodeForbidden, "No program may do this (%s).", call).WithHint("The person does it in Oxios.")
 	}
 	return sys.Errorf(sys.CodeForbidden, "%s does not have the scope %s, which this needs.", c.Name, strings.Join(ScopesFor(call), ", ")).
-		WithHint("The person gives it in Oxios: Extensions, Programs. A program gets other scopes by being added again.")
+		WithHint("The person gives it in Oxios: Settings, Programs. A program gets other scopes by being added again.")
 }
 
 func (s *Service) get(ctx context.Context, id string) (Client, error) {
@@ -156,7 +156,7 @@ func (s *Service) get(ctx context.Context, id string) (Client, error) {
 			return k.Client, nil
 		}
 	}
-	return Client{}, sys.Errorf(sys.CodeAuth, "The access of this program was revoked.").WithHint("Add the program again in Oxios: Extensions, Programs; or `oxios mcp clients add`.")
+	return Client{}, sys.Errorf(sys.CodeAuth, "The access of this program was revoked.").WithHint("Add the program again in Oxios: Settings, Programs; or `oxios mcp clients add`.")
 }
 
 func (s *Service) list(ctx context.Context) ([]Client, error) {
