@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"os"
 	"os/exec"
@@ -127,7 +128,7 @@ func TestStandardOutputHoldsNothingButTheProtocol(t *testing.T) {
 				t.Errorf("%s: %q stands on standard output", name, line)
 			}
 		}
-		if exit, ok := err.(*exec.ExitError); err != nil && (!ok || len(exit.Stderr) == 0) {
+		if exit, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || len(exit.Stderr) == 0) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -57,7 +57,7 @@ const tool = async (name, args) => {
 describe('programs', { skip }, () => {
 	before(async () => {
 		o = await oxios(script);
-		o.config += 'mode = "ask"\n';
+		await o.writeConfig(`${o.config}mode = "ask"\n`);
 		chrome = await browser();
 		const url = await o.serve();
 		address = new URL(url).origin;
@@ -99,7 +99,7 @@ describe('programs', { skip }, () => {
 	});
 
 	it('lets it start a run that waits for the person in Oxios', async () => {
-		const started = JSON.parse(await tool('agents_submit', { text: 'Make the file' }));
+		const started = JSON.parse(await tool('agents_submit', { text: 'Write something risky into a file' }));
 		const waits = await tool('agents_wait', { id: started.run_id });
 		assert.match(waits, /waits for the person in Oxios \(approval [\w-]+\)/);
 		assert.match(await tool('knowledge_write', { path: 'a', text: 'b' }), /does not have the scope vault/);

@@ -18,8 +18,8 @@ import (
 	"oxios/kernel/sys"
 )
 
-// Key is under which the database keeps the programs. A backup does not carry them: a token holds on the machine where it
-// was given.
+// Key is under which the database keeps the programs. A restore leaves it out: a token holds on the machine where it was
+// given.
 const Key = "clients"
 
 // Config is all that the service uses.
