@@ -41,7 +41,7 @@ run: build ## Build everything and open the app; without a display, serve its pa
 
 build: toolchain packages-build generated frontend/dist/index.html bin/oxios bin/oxios-desktop ## bin/oxios (static) and bin/oxios-desktop
 
-test: toolchain packages-test check frontend/dist/index.html bin/oxios bin/oxios-desktop bin/test/oxios-desktop-dev ## Every check and test, the real window included
+test: toolchain packages-test check build/conformance/node_modules/.installed frontend/dist/index.html bin/oxios bin/oxios-desktop bin/test/oxios-desktop-dev ## Every check and test, the real window included
 	$(NPM) run test
 	$(BINARIES) $(RACE) -skip '^TestA(Kill|Thousand)' -timeout 30m ./...
 	OXIOS_WHOLE=1 go test -run '^TestA(Kill|Thousand)' -timeout 20m -count=1 ./kernel # all kills and all tasks, which the line above leaves to this one
@@ -84,7 +84,7 @@ bench: toolchain packages-test frontend/dist/index.html bin/oxios bin/oxios-desk
 	$(if $(EVAL),OXIOS_EVAL=$(EVAL) go test -run '^Test.*AreFoundBy' -count=1 -v ./kernel/retrieval,@echo 'How well memories and tools are found: not measured, as OXIOS_EVAL names no folder with retrieval sets.')
 
 clean: ## Remove what make built or installed here
-	rm -rf bin frontend/node_modules frontend/wailsjs
+	rm -rf bin frontend/node_modules build/conformance/node_modules frontend/wailsjs
 	find frontend/dist -mindepth 1 ! -name .gitkeep -delete
 
 # What the targets above stand on.
@@ -113,6 +113,11 @@ bin/.generated: $(GENERATED_FROM)
 
 frontend/node_modules/.installed: frontend/package-lock.json
 	$(NPM) ci --no-audit --no-fund
+	@touch $@
+
+# The Node that these tests need comes along: no script of a package is run.
+build/conformance/node_modules/.installed: build/conformance/package-lock.json
+	npm --prefix build/conformance ci --ignore-scripts --no-audit --no-fund
 	@touch $@
 
 frontend/dist/index.html: frontend/node_modules/.installed $(FRONTEND_SOURCES)

@@ -56,6 +56,7 @@ var mayImport = map[string][]string{
 
 	// Parts
 	"kernel/skill": {"kernel/sys", "kernel/store", "kernel/security", "kernel/guard", "kernel/health", "kernel/home"},
+	"kernel/client": {"kernel/sys", "kernel/store", "kernel/guard"},
 	"kernel/mcp":   {"kernel/sys", "kernel/store", "kernel/security", "kernel/sandbox", "kernel/guard", "kernel/health", "kernel/home"},
 
 	// 4: running an agent
@@ -70,7 +71,7 @@ var mayImport = map[string][]string{
 		"kernel/sys", "kernel/event", "kernel/store", "kernel/git", "kernel/llm", "kernel/sandbox", "kernel/document", "kernel/retrieval", "kernel/web",
 		"kernel/security", "kernel/undo", "kernel/limit", "kernel/schedule", "kernel/awake", "kernel/space", "kernel/persona", "kernel/memory", "kernel/knowledge",
 		"kernel/guard", "kernel/health", "kernel/home",
-		"kernel/skill", "kernel/mcp", "kernel/a2a", "kernel/ouroboros", "kernel/agent", "kernel/orchestrator",
+		"kernel/skill", "kernel/client", "kernel/mcp", "kernel/a2a", "kernel/ouroboros", "kernel/agent", "kernel/orchestrator",
 	},
 
 	// 7: what stands on the facade
@@ -84,6 +85,7 @@ var mayImport = map[string][]string{
 	"app/remote":  {"kernel", "kernel/sys"},
 	"app/notify":  face(),
 	"app/gateway": face(),
+	"app/mcp":     face(),
 	"app/tray":    face(),
 	"app/cli":     face(),
 	"app/desktop": face(),
@@ -134,7 +136,7 @@ func ground(more ...string) []string {
 }
 
 func face() []string {
-	return []string{"kernel", "kernel/sys", "kernel/tools", "kernel/demo", "app/remote", "app/gateway", "app/notify"}
+	return []string{"kernel", "kernel/sys", "kernel/tools", "kernel/demo", "app/remote", "app/gateway", "app/mcp", "app/notify"}
 }
 
 func TestRepositoryImportsFollowTheTable(t *testing.T) {

@@ -70,7 +70,7 @@ func refusedBy(r *security.Refusal) error {
 // are not against all calls of its kind.
 func (c *caller) may(call string) bool {
 	row, ok := syscalls[call]
-	return ok && c.allowed(row) == nil && c.permits(row, action{}) == nil
+	return ok && c.allowed(c.k.background, row) == nil && c.permits(row, action{}) == nil
 }
 
 // toolsFor names the tools that a system call is for; none for a call that the
@@ -102,7 +102,7 @@ func (k *Kernel) shutAll() security.Shut { return security.ShutPaths(k.config.ge
 
 // shut are the paths that the caller does not reach; none for a person.
 func (c *caller) shut() security.Shut {
-	if c.who.Kind != sys.KindAgent {
+	if !c.foreign() {
 		return nil
 	}
 	return append(c.k.shutAll(), security.ShutPaths(c.role.DeniedPaths)...)

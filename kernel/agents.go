@@ -63,6 +63,8 @@ type Submit struct {
 	// configuration (max_children). A message that joins a run keeps that of
 	// the run.
 	Agents int `json:"agents,omitempty"`
+
+	brings Labels // where the words come from, when they are not the person's
 }
 
 // Submitted says what became of a message.
@@ -165,8 +167,15 @@ func (a *AgentsAPI) Submit(ctx context.Context, m Submit) (Submitted, error) {
 		meta["instead_of"] = m.InsteadOf
 	}
 	return guard(ctx, a.caller, action{call: "agents.submit", resource: "session:" + cmp.Or(m.SessionID, "new"), paths: namedPaths(m.Folder), meta: meta}, func(ctx context.Context) (Submitted, error) {
-		if m.Via == "" {
+		if m.Via == "" || a.who.Kind == sys.KindClient {
 			m.Via = a.who.Via
+		}
+		if a.who.Kind == sys.KindClient {
+			m, err := a.fromClient(ctx, m)
+			if err != nil {
+				return Submitted{}, err
+			}
+			return a.k.submit(ctx, m, a.scope)
 		}
 		if out, ok, err := a.answerWith(ctx, m); ok || err != nil {
 			return out, err
@@ -335,7 +344,11 @@ func (a *AgentsAPI) Wait(ctx context.Context, id string) (RunResult, error) {
 		a.k.runs.joins(a.scope.runID, +1)
 		a.k.publishStatus()
 		back := sys.Park(ctx)
-		err = a.k.runs.Wait(ctx, id)
+		if a.who.Kind == sys.KindClient {
+			err = a.k.endsOrWaits(ctx, id)
+		} else {
+			err = a.k.runs.Wait(ctx, id)
+		}
 		back()
 		a.k.runs.joins(a.scope.runID, -1)
 		a.k.publishStatus()

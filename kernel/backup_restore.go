@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	programs "oxios/kernel/client"
 	"oxios/kernel/event"
 	"oxios/kernel/security"
 	"oxios/kernel/store"
@@ -176,7 +177,7 @@ func (k *Kernel) bring(ctx context.Context, m manifest, from *store.Store, dir s
 			}
 		}
 	}
-	o := store.MergeOptions{At: m.MadeAt, SameChain: mine, Keep: keepState, Skip: []string{"node", "paused", "audit_root", "audit_kept", "written", keyFolders, keyFollowed}}
+	o := store.MergeOptions{At: m.MadeAt, SameChain: mine, Keep: keepState, Skip: []string{"node", "paused", "audit_root", "audit_kept", "written", programs.Key, keyFolders, keyFollowed}}
 	merge := k.store.Merge
 	if p.dry {
 		merge = func(ctx context.Context, from *store.Store, o store.MergeOptions, _ func(*store.Tx, store.MergeReport) error) (store.MergeReport, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	programs "oxios/kernel/client"
 	"oxios/kernel/security"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
@@ -74,7 +75,7 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 			a.labels = a.labels.WithoutWork()
 		}
 	}
-	if err := c.allowed(row); err != nil {
+	if err := c.allowed(ctx, row); err != nil {
 		return none, c.turnAway(ctx, a, err)
 	}
 	if err := c.permits(row, a); err != nil {
@@ -129,7 +130,7 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 	if agent && ctx.Err() != nil { // its run was stopped, and may have gone on without it
 		return none, context.Cause(ctx)
 	}
-	recorded := row.Audit != "" || agent
+	recorded := row.Audit != "" || agent || c.who.Kind == sys.KindClient && row.Name != programs.Self
 	if recorded {
 		if err := c.intend(ctx, row, a, granted, grant); err != nil {
 			return none, err
@@ -194,7 +195,10 @@ func (c *caller) mustAsk(a action) bool {
 	return d != security.DecisionFree && d != security.DecisionNotice
 }
 
-func (c *caller) allowed(row Syscall) error {
+func (c *caller) allowed(ctx context.Context, row Syscall) error {
+	if c.who.Kind == sys.KindClient { // its scopes name every call that it may make, those of the person's included
+		return c.k.clients.Allows(ctx, c.who.ID, row.Name)
+	}
 	if row.Person && c.who.Kind != sys.KindPerson {
 		return sys.Errorf(sys.CodeForbidden, "Only the person may do this (%s).", row.Name).
 			WithHint("Ask the person to do it.")

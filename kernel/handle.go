@@ -22,6 +22,7 @@ type Handle struct {
 	A2A       *A2AAPI       // cards of agents, and what they say to each other
 	MCP       *MCPAPI       // servers of tools
 	Skills    *SkillsAPI    // how kinds of work are done
+	Clients   *ClientsAPI   // programs that use Oxios from outside
 	Infra     *InfraAPI     // events, configuration, models, health
 }
 
@@ -111,5 +112,5 @@ func (h *Handle) Principal() sys.Principal { return h.Exec.who }
 
 func handleOf(c *caller) *Handle {
 	part := door.NewCaller(c.who, door.Scope{RunID: c.scope.runID, SessionID: c.scope.sessionID, Folder: c.scope.folder, Mode: c.scope.mode, Agent: c.scope.agent, Space: c.scope.space}, partGate{c})
-	return &Handle{State: &StateAPI{c}, Agents: &AgentsAPI{c}, Security: &SecurityAPI{c}, Exec: &ExecAPI{c}, Memory: &MemoryAPI{c}, Space: &SpaceAPI{c}, Browser: &BrowserAPI{c}, Knowledge: &KnowledgeAPI{c}, A2A: &A2AAPI{c}, MCP: c.k.mcp.As(part), Skills: c.k.skills.As(part), Infra: &InfraAPI{c}}
+	return &Handle{State: &StateAPI{c}, Agents: &AgentsAPI{c}, Security: &SecurityAPI{c}, Exec: &ExecAPI{c}, Memory: &MemoryAPI{c}, Space: &SpaceAPI{c}, Browser: &BrowserAPI{c}, Knowledge: &KnowledgeAPI{c}, A2A: &A2AAPI{c}, MCP: c.k.mcp.As(part), Skills: c.k.skills.As(part), Clients: c.k.clients.As(part), Infra: &InfraAPI{c}}
 }

@@ -14,6 +14,7 @@ import (
 
 	"oxios/kernel/a2a"
 	"oxios/kernel/agent"
+	programs "oxios/kernel/client"
 	"oxios/kernel/document"
 	"oxios/kernel/event"
 	"oxios/kernel/git"
@@ -139,6 +140,7 @@ type Kernel struct {
 	workspace   *git.Repo  // seeds and evaluations
 	mcp         *mcp.Service
 	skills      *skill.Service
+	clients     *programs.Service
 	parts       []any // in the order in which they were built
 	guardian    guardian
 

@@ -137,7 +137,7 @@ func (a *KnowledgeAPI) Read(ctx context.Context, name string) (Note, error) {
 			}
 		}
 		path = v.path(n.Path)
-		if a.who.Kind == sys.KindAgent && err == nil {
+		if a.foreign() && err == nil {
 			marked := a.k.marked(path, n.Text)
 			a.sawMarks(marked)
 			n.Text = marked.Shown()
@@ -150,7 +150,7 @@ func (a *KnowledgeAPI) Read(ctx context.Context, name string) (Note, error) {
 func (a *KnowledgeAPI) Search(ctx context.Context, query string, k int) ([]VaultHit, error) {
 	return guard(ctx, a.caller, a.looking("knowledge.search"), func(ctx context.Context) ([]VaultHit, error) {
 		found, err := a.k.vault().Search(ctx, query, min(cmp.Or(k, 20), 200))
-		if a.who.Kind != sys.KindAgent {
+		if !a.foreign() {
 			return found, err
 		}
 		for i, f := range found {
@@ -180,7 +180,7 @@ func (a *KnowledgeAPI) Backlinks(ctx context.Context, name string) ([]VaultBackl
 
 // maskedLinks are places as an agent sees them.
 func (a *KnowledgeAPI) maskedLinks(found []VaultBacklink) []VaultBacklink {
-	if a.who.Kind != sys.KindAgent {
+	if !a.foreign() {
 		return found
 	}
 	found = slices.Clone(found) // it is the vault's
@@ -231,7 +231,7 @@ func (a *KnowledgeAPI) Tags(ctx context.Context) ([]VaultTag, error) {
 func (a *KnowledgeAPI) Tasks(ctx context.Context, q VaultTaskQuery) ([]VaultTask, error) {
 	return guard(ctx, a.caller, a.looking("knowledge.tasks"), func(ctx context.Context) ([]VaultTask, error) {
 		found, err := a.k.vault().Tasks(ctx, q)
-		if a.who.Kind != sys.KindAgent {
+		if !a.foreign() {
 			return found, err
 		}
 		found = slices.Clone(found) // it is the vault's
@@ -275,8 +275,12 @@ func importMode(beside bool) knowledge.ImportMode {
 // is another than the one that the text was made from.
 func (a *KnowledgeAPI) Write(ctx context.Context, in NoteWrite) (VaultChange, error) {
 	opt := knowledge.WriteOptions{Exact: in.Exact && a.who.Kind == sys.KindPerson}
-	if a.who.Kind == sys.KindAgent {
+	switch a.who.Kind {
+	case sys.KindAgent:
 		in.RunID = a.scope.runID
+	case sys.KindClient: // no run wrote it
+		in.RunID, in.Source = "", nil
+	default:
 	}
 	if in.RunID != "" {
 		opt.Provenance = &knowledge.Provenance{Run: in.RunID, Source: in.Source, Date: a.k.clock.Now().UTC().Truncate(time.Second)}

@@ -34,6 +34,9 @@ type keptWords struct {
 // changeOf is a change whose words a person saves; from is nil where they are their
 // own.
 func (a *KnowledgeAPI) changeOf(ctx context.Context, from *keptWords, call, name string, title sys.Words, args any, make func(context.Context, *vault) (knowledge.Plan, error)) (VaultChange, error) {
+	if a.who.Kind == sys.KindClient {
+		from = &keptWords{labels: a.said()}
+	}
 	v := a.k.vault()
 	var lends []lent
 	plan, planned := make(ctx, v)

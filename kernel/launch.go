@@ -70,6 +70,7 @@ func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, e
 	if err != nil {
 		return Submitted{}, err
 	}
+	labels = labels.Join(m.brings)
 	text := strings.TrimSpace(m.Text)
 	if text == "" && len(attached) > 0 {
 		text = attached[0].Name

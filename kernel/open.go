@@ -120,8 +120,8 @@ func Open(ctx context.Context, o Options) (_ *Kernel, err error) {
 	k.memories.UseEmbedder(k.embeddings, k.embeddings.wake)
 	k.workspace = git.New(filepath.Join(o.Home, "workspace"), o.Clock)
 	k.sandbox = sandbox.New(sandbox.Config{Helper: o.Helper, Most: o.Isolation, Log: o.Log, CacheDir: filepath.Join(o.Home, cachesFolder), Env: k.hostEnv, Kinds: kindOf})
-	k.mcp, k.skills = k.newMCP(), k.newSkills()
-	k.parts = append(k.parts, k.mcp, k.skills)
+	k.mcp, k.skills, k.clients = k.newMCP(), k.newSkills(), k.newClients()
+	k.parts = append(k.parts, k.mcp, k.skills, k.clients)
 	k.engine = newEngine(k)
 	k.runner = &agent.Runner{Store: k.store, Bus: k.bus, Log: o.Log, Clock: o.Clock}
 	k.exchange = k.newExchange()

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"path/filepath"
 
+	programs "oxios/kernel/client"
 	"oxios/kernel/event"
 	door "oxios/kernel/guard"
 	"oxios/kernel/health"
@@ -35,6 +36,11 @@ type (
 	MCPResult = mcp.Result
 	MCPSignIn = mcp.SignIn
 	MCPPage   = mcp.SignInPage
+
+	ClientsAPI  = programs.API
+	Client      = programs.Client
+	ClientAdded = programs.Added
+	ClientScope = programs.Scope
 
 	SkillsAPI     = skill.API
 	Skill         = skill.Skill

@@ -273,7 +273,7 @@ func (c *caller) try(ctx context.Context, row Syscall, a action) error {
 		return err
 	}
 	decision, why := security.DecisionFree, ""
-	err = cmp.Or(c.allowed(row), c.permits(row, a))
+	err = cmp.Or(c.allowed(ctx, row), c.permits(row, a))
 	switch {
 	case err != nil:
 		decision, why = security.DecisionNever, err.Error()

@@ -60,14 +60,25 @@ type ToolInfo struct {
 // Approvals lists requests and what became of them, the newest first.
 func (a *SecurityAPI) Approvals(ctx context.Context, q ApprovalQuery) ([]Approval, error) {
 	return guard(ctx, a.caller, action{call: "security.approvals", resource: "approvals"}, func(ctx context.Context) ([]Approval, error) {
-		return a.k.approvals.List(ctx, q)
+		list, err := a.k.approvals.List(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		return a.answerable(ctx, list)
 	})
 }
 
 // Approval returns one request.
 func (a *SecurityAPI) Approval(ctx context.Context, id string) (Approval, error) {
 	return guard(ctx, a.caller, action{call: "security.approval", resource: "approval:" + id}, func(ctx context.Context) (Approval, error) {
-		return a.k.approvals.Get(ctx, id)
+		ap, err := a.k.approvals.Get(ctx, id)
+		if err == nil && a.who.Kind == sys.KindClient { // it sees what it may answer
+			err = a.mayAnswer(ctx, id, security.Answer{})
+		}
+		if err != nil {
+			return Approval{}, err
+		}
+		return ap, nil
 	})
 }
 
@@ -84,6 +95,9 @@ func (a *SecurityAPI) Deny(ctx context.Context, id, comment string) (Approval, e
 
 func (a *SecurityAPI) decide(ctx context.Context, call, id string, answer security.Answer) (Approval, error) {
 	return guard(ctx, a.caller, action{call: call, resource: "approval:" + id}, func(ctx context.Context) (Approval, error) {
+		if err := a.mayAnswer(ctx, id, answer); err != nil {
+			return Approval{}, err
+		}
 		return a.k.approvals.Decide(ctx, a.who, id, answer, func(tx *store.Tx, ap Approval) error {
 			return a.k.recordDecision(tx, a.who.Actor(), ap)
 		})

@@ -225,6 +225,12 @@ var syscalls = table(
 	Syscall{Name: "mcp.setKey", Domain: security.DomainMCP, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
 	Syscall{Name: "mcp.log", Domain: security.DomainMCP, Rights: security.R, Person: true},
 
+	Syscall{Name: "clients.list", Domain: security.DomainSecurity, Rights: security.R, Person: true},
+	Syscall{Name: "clients.scopes", Domain: security.DomainSecurity, Rights: security.R, Person: true},
+	Syscall{Name: "clients.add", Domain: security.DomainSecurity, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
+	Syscall{Name: "clients.revoke", Domain: security.DomainSecurity, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
+	Syscall{Name: "clients.self", Domain: security.DomainSecurity, Rights: security.R, Person: true},
+
 	Syscall{Name: "skills.list", Domain: security.DomainProgram, Rights: security.R},
 	Syscall{Name: "skills.read", Domain: security.DomainProgram, Rights: security.R},
 	Syscall{Name: "skills.leftOut", Domain: security.DomainProgram, Rights: security.R, Person: true},

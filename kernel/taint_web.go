@@ -97,9 +97,13 @@ func (k *Kernel) wordsIn(ctx context.Context, session string) (out []Message, er
 	}
 	messages, err := k.store.Messages(ctx, session)
 	for _, m := range messages {
-		if m.Role == store.RoleUser {
-			out = append(out, m)
+		if m.Role != store.RoleUser {
+			continue
 		}
+		if r, rerr := k.store.Run(ctx, m.RunID); rerr == nil && r.Via == viaClient { // what a program said is not the person's word
+			continue
+		}
+		out = append(out, m)
 	}
 	return out, err
 }

@@ -81,13 +81,16 @@ func (c *console) serve(ctx context.Context, port int, wait bool) (err error) {
 	if err != nil {
 		return errors.Join(err, socket.Close())
 	}
+	programs := c.programs(k, log)
 	g := gateway.New(gateway.Config{
 		Handle:   func(via string) *remote.Handle { return remote.Local(k.As(sys.Person(via))) },
+		Programs: programs,
 		Frontend: c.deps.Frontend, Log: log, Scratch: filepath.Join(k.Home(), "run"),
 	})
 	k.OfferPage(func() string { return g.URL(page.Addr()) })
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { return remote.Host(ctx, k, socket, log) })
+	work.Go(func() error { return programs.Run(ctx) })
 	work.Go(func() error { return g.Run(ctx, page) })
 	work.Go(func() error { return k.Run(ctx) })
 	work.Go(func() error { return c.notices(ctx, k, log) })

@@ -38,6 +38,7 @@ func Bindings(ctx func() context.Context, handle func() (*remote.Handle, error))
 		&A2A{b},
 		&MCP{b},
 		&Skills{b},
+		&Clients{b},
 		&Infra{b},
 	}
 }
@@ -1118,6 +1119,34 @@ func (a *Skills) Export(args string) (string, error) {
 // Allow takes [name, r].
 func (a *Skills) Allow(args string) (string, error) {
 	return a.b.call("skills.allow", args)
+}
+
+// Clients binds remote.ClientsAPI.
+type Clients struct{ b bound }
+
+// List takes [].
+func (a *Clients) List(args string) (string, error) {
+	return a.b.call("clients.list", args)
+}
+
+// Scopes takes [].
+func (a *Clients) Scopes(args string) (string, error) {
+	return a.b.call("clients.scopes", args)
+}
+
+// Add takes [name, scopes].
+func (a *Clients) Add(args string) (string, error) {
+	return a.b.call("clients.add", args)
+}
+
+// Revoke takes [which].
+func (a *Clients) Revoke(args string) (string, error) {
+	return a.b.call("clients.revoke", args)
+}
+
+// Self takes [].
+func (a *Clients) Self(args string) (string, error) {
+	return a.b.call("clients.self", args)
 }
 
 // Infra binds remote.InfraAPI.

@@ -4,7 +4,8 @@
 // It promises that a page of another origin, another name for this machine, or
 // a program that knows no secret reaches nothing: it listens on loopback alone,
 // every request must name this server exactly, every POST and every upgrade
-// must come from this server's own page, and no GET has an effect. A browser
+// must come from this server's own page, or at /mcp from no page at all, and no
+// GET has an effect. A browser
 // is let in by a code that works once and never stands in a request's address;
 // after that each WebSocket needs two secrets, a cookie that no script reads
 // and a second one that no other port of this host is sent. Both live in
@@ -51,7 +52,13 @@ type Config struct {
 	Scratch  string                          // a folder for files on their way; that of the system by default
 	Log      *slog.Logger                    // required
 	Clock    sys.Clock                       // the real time by default
+
+	Programs http.Handler // answers /mcp, for programs with a token of their own; nil for none
 }
+
+// programs is where programs other than the page knock. They have no page, so they send no Origin; one that is sent must be
+// this server's.
+const programs = "/mcp"
 
 // Gateway is the served front end. Make one with [New]; it does nothing before
 // [Gateway.Run].
@@ -108,6 +115,7 @@ func (g *Gateway) Run(ctx context.Context, ln net.Listener) error {
 	server := &http.Server{
 		Handler:           g.handler(addr.Port),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ConnContext:       remote.WithConn,
 		ReadHeaderTimeout: 5 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
@@ -146,6 +154,11 @@ func (g *Gateway) handler(port int) http.Handler {
 	mux.HandleFunc("POST /files/skill", g.let(port, skillFile))
 	mux.HandleFunc("POST /files/restore", g.let(port, restoreFile))
 	mux.HandleFunc("GET /ws", func(w http.ResponseWriter, r *http.Request) { g.socket(w, r, port) })
+	if g.cfg.Programs != nil {
+		for _, method := range []string{"GET", "POST", "DELETE"} {
+			mux.Handle(method+" "+programs, g.cfg.Programs)
+		}
+	}
 	mux.HandleFunc("GET /", g.file)
 	return onlyOurs(port, mux)
 }

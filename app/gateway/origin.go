@@ -27,6 +27,7 @@ func onlyOurs(port int, next http.Handler) http.Handler {
 		foreign := slices.ContainsFunc(origins, func(o string) bool { return o != "http://"+r.Host })
 		// Reading the page itself needs no Origin, and browsers send none. Everything that acts needs one.
 		acts := r.Method != http.MethodGet && r.Method != http.MethodHead || r.URL.Path == "/ws"
+		acts = acts && r.URL.Path != programs
 		if foreign || (acts && len(origins) != 1) {
 			refuse(w, http.StatusForbidden, sys.Errorf(sys.CodeForbidden, "The request does not come from the page of this server."))
 			return

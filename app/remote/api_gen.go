@@ -23,6 +23,7 @@ type Handle struct {
 	A2A       A2AAPI
 	MCP       MCPAPI
 	Skills    SkillsAPI
+	Clients   ClientsAPI
 	Infra     InfraAPI
 }
 
@@ -717,6 +718,20 @@ type SkillsAPI interface {
 	Allow(ctx context.Context, name string, r kernel.SkillRights) (kernel.SkillView, error)
 }
 
+// API holds the calls about programs that use Oxios from outside.
+type ClientsAPI interface {
+	// List returns the programs, in the order in which they were added.
+	List(ctx context.Context) ([]kernel.Client, error)
+	// Scopes returns what a program can be given.
+	Scopes(ctx context.Context) ([]kernel.ClientScope, error)
+	// Add adds a program with some scopes and returns its token, which is shown this once.
+	Add(ctx context.Context, name string, scopes []string) (kernel.ClientAdded, error)
+	// Revoke takes all access from a program, by its id or name, at once. Its token is of no use from then on.
+	Revoke(ctx context.Context, which string) (kernel.Client, error)
+	// Self returns the program that calls.
+	Self(ctx context.Context) (kernel.Client, error)
+}
+
 // InfraAPI holds the calls about events, configuration, models and health.
 type InfraAPI interface {
 	// Autostart tells whether Oxios starts with the person's session. The truth is
@@ -872,6 +887,7 @@ func Local(h *kernel.Handle) *Handle {
 		A2A:       h.A2A,
 		MCP:       h.MCP,
 		Skills:    h.Skills,
+		Clients:   h.Clients,
 		Infra:     h.Infra,
 	}
 }
@@ -890,6 +906,7 @@ func (c *Client) Handle() *Handle {
 		A2A:       clientA2A{c},
 		MCP:       clientMCP{c},
 		Skills:    clientSkills{c},
+		Clients:   clientClients{c},
 		Infra:     clientInfra{c},
 	}
 }
@@ -1750,6 +1767,28 @@ func (remote clientSkills) Export(ctx context.Context, name string, path string,
 
 func (remote clientSkills) Allow(ctx context.Context, name string, r kernel.SkillRights) (kernel.SkillView, error) {
 	return call[kernel.SkillView](ctx, remote.c, "skills.allow", name, r)
+}
+
+type clientClients struct{ c *Client }
+
+func (remote clientClients) List(ctx context.Context) ([]kernel.Client, error) {
+	return call[[]kernel.Client](ctx, remote.c, "clients.list")
+}
+
+func (remote clientClients) Scopes(ctx context.Context) ([]kernel.ClientScope, error) {
+	return call[[]kernel.ClientScope](ctx, remote.c, "clients.scopes")
+}
+
+func (remote clientClients) Add(ctx context.Context, name string, scopes []string) (kernel.ClientAdded, error) {
+	return call[kernel.ClientAdded](ctx, remote.c, "clients.add", name, scopes)
+}
+
+func (remote clientClients) Revoke(ctx context.Context, which string) (kernel.Client, error) {
+	return call[kernel.Client](ctx, remote.c, "clients.revoke", which)
+}
+
+func (remote clientClients) Self(ctx context.Context) (kernel.Client, error) {
+	return call[kernel.Client](ctx, remote.c, "clients.self")
 }
 
 type clientInfra struct{ c *Client }
@@ -3431,6 +3470,39 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Skills.Allow(ctx, a0, a1)
+	},
+	"clients.list": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Clients.List(ctx)
+	},
+	"clients.scopes": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Clients.Scopes(ctx)
+	},
+	"clients.add": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 []string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.Clients.Add(ctx, a0, a1)
+	},
+	"clients.revoke": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Clients.Revoke(ctx, a0)
+	},
+	"clients.self": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Clients.Self(ctx)
 	},
 	"infra.autostart": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		if err := decode(args); err != nil {

@@ -27,7 +27,7 @@ type Client struct {
 // Dial connects to the process that owns home. It fails with CodeUnavailable
 // when none does.
 func Dial(ctx context.Context, home string) (*Client, error) {
-	c, absent, err := dial(ctx, home)
+	c, absent, err := dial(ctx, home, "")
 	if absent != nil {
 		e := sys.Errorf(sys.CodeUnavailable, "No Oxios is running for %s: %w", home, absent)
 		return nil, e.WithHint("Start it with `oxios`, or with `oxios serve` on a machine without a display.")
@@ -39,18 +39,24 @@ func Dial(ctx context.Context, home string) (*Client, error) {
 // error, where no Oxios is running. Nothing is said then, in no language: the sentences
 // of the other one are not built for a start that needs none.
 func DialRunning(ctx context.Context, home string) (*Client, error) {
-	c, _, err := dial(ctx, home)
+	c, _, err := dial(ctx, home, "")
 	return c, err
 }
 
-// dial connects. absent says why nobody could be connected to.
-func dial(ctx context.Context, home string) (_ *Client, absent, err error) {
+// DialAs is [DialRunning] for a program: the calls are those of the program of that name, which the person added.
+func DialAs(ctx context.Context, home, program string) (*Client, error) {
+	c, _, err := dial(ctx, home, program)
+	return c, err
+}
+
+// dial connects, for the person or a program. absent says why nobody could be connected to.
+func dial(ctx context.Context, home, as string) (_ *Client, absent, err error) {
 	conn, token, err := connect(ctx, home)
 	if err != nil {
 		return nil, err, nil
 	}
 	c := &Client{w: newWire(conn), done: make(chan struct{}), open: map[uint64]chan reply{}}
-	if err := c.greet(ctx, token); err != nil {
+	if err := c.greet(ctx, token, as); err != nil {
 		conn.Close()
 		return nil, nil, err
 	}
@@ -80,7 +86,7 @@ func DialPatiently(ctx context.Context, home string) (*Client, error) {
 	}
 }
 
-func (c *Client) greet(ctx context.Context, token string) error {
+func (c *Client) greet(ctx context.Context, token, as string) error {
 	deadline := time.Now().Add(helloTimeout)
 	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
 		deadline = d
@@ -89,7 +95,7 @@ func (c *Client) greet(ctx context.Context, token string) error {
 		return err
 	}
 	// A write that fails is explained by what the server said before it closed.
-	werr := c.w.write(hello{Oxios: protocol, Token: token})
+	werr := c.w.write(hello{Oxios: protocol, Token: token, As: as})
 	frame, err := c.w.read()
 	if err != nil {
 		e := sys.Errorf(sys.CodeUnavailable, "The Oxios that runs did not answer: %w", errors.Join(werr, err))

@@ -14,8 +14,9 @@
 // # The wire
 //
 // Frames are JSON objects of at most 16 MiB, one a line. The client begins with
-// {"oxios":1,"token":"…"}, where the token is empty on a unix socket, and the
-// server answers {"oxios":1}, or {"oxios":1,"error":{…}} and closes. Then:
+// {"oxios":1,"token":"…"}, where the token is empty on a unix socket and "as"
+// may name the program for which it calls, and the server answers {"oxios":1},
+// or {"oxios":1,"error":{…}} and closes. Then:
 //
 //	→ {"id":1,"method":"state.session","args":["…"]}
 //	← {"id":1,"result":{…}}   or   {"id":1,"error":{"code","message","hint"}}

@@ -18,6 +18,8 @@ import (
 type Peer struct {
 	UID int // -1 where the system has none; a token stands for it there
 	PID int // the process that connected; it existed when it was looked up
+
+	As string // the name of the program for which it wants to call; "" for the person
 }
 
 // Serve answers the connections of ln until ctx ends, closes it and waits for
@@ -114,6 +116,7 @@ func (s *server) greet(w *wire) (*Handle, error) {
 	if subtle.ConstantTimeCompare([]byte(hi.Token), []byte(s.token)) != 1 {
 		return nil, sys.Errorf(sys.CodeForbidden, "The token of the socket is wrong.")
 	}
+	peer.As = hi.As
 	h, err := s.open(peer)
 	if err != nil {
 		return nil, err

@@ -25,6 +25,7 @@ const (
 type hello struct {
 	Oxios int        `json:"oxios"` // the protocol's version
 	Token string     `json:"token,omitempty"`
+	As    string     `json:"as,omitempty"` // the name of the program for which the client calls; "" for the person
 	Error *sys.Error `json:"error,omitempty"`
 }
 

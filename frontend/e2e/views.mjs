@@ -646,6 +646,15 @@ export const views = [
 		},
 	},
 	{ name: 'settings-permissions', go: settings('permissions') },
+	{ name: 'settings-programs', go: settings('programs') },
+	{
+		name: 'settings-program-add',
+		go: async (page) => {
+			await settings('programs')(page);
+			await page.locator('main .view-head button').last().click();
+			await page.waitForTimeout(200);
+		},
+	},
 	{ name: 'settings-folders', go: settings('folders') },
 	{ name: 'settings-language', go: settings('language') },
 	{ name: 'settings-appearance', go: settings('appearance') },

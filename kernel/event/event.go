@@ -50,6 +50,7 @@ const (
 	ProviderChange   = "provider"        // kernel.Provider
 	SkillsChanged    = "skills"          // string: the name of a skill that came, changed or went, or about which the person decided; "" for several
 	ServerChanged    = "mcp"             // string: the name of an MCP server that started, ended, or offers something else
+	ClientsChanged   = "clients"         // string: the name of a program that was added or revoked
 	JobChanged       = "job"             // kernel.Job
 	SeedChanged      = "seed"            // kernel.SeedInfo: a version was frozen, evaluated or given up
 	PhaseStarted     = "phase.started"   // Phase: a run asks, freezes its seed, executes, is evaluated or evolves

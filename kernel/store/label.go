@@ -33,6 +33,7 @@ const (
 	LabelWork       LabelOrigin = "work"       // the person's work: files of the folder, the output of commands
 	LabelSkill      LabelOrigin = "skill"      // what a skill that was installed says
 	LabelServer     LabelOrigin = "server"     // what an MCP server said
+	LabelClient     LabelOrigin = "client"     // what a program that uses Oxios from outside said
 	LabelWritten    LabelOrigin = "written"    // a file that an agent wrote after it had read such things
 )
 

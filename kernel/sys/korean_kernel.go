@@ -73,5 +73,11 @@ func koreanKernel() [][2]string {
 		{"%s (branch %d)", "%s (갈래 %d)"},
 		{"The server %s wants to ask the model", "%s 서버가 모델에 물으려고 합니다"},
 		{"The model sees this text alone, and nothing of the conversation. Its answer goes to the server, and costs like any other.", "모델은 이 글만 보고 대화 내용은 보지 않습니다. 답은 서버로 전달되며 다른 요청처럼 비용이 듭니다."},
+		{"what the program %s said", "%s 프로그램이 보낸 내용"},
+		{"A program sends a text alone: folder, mode, model and limits are as the person set them. Nothing was sent.", "프로그램은 텍스트만 보낼 수 있습니다. 폴더, 모드, 모델, 한도는 사용자가 설정한 대로입니다. 보내지 않았습니다."},
+		{"This program did not begin that conversation. Nothing was sent.", "이 프로그램이 시작한 대화가 아닙니다. 보내지 않았습니다."},
+		{"Begin a new one: leave session_id out.", "session_id를 빼고 새 대화를 시작하세요."},
+		{"The person answers this request in Oxios: a program has a part in the run that asks. Nothing was decided.", "프로그램이 관여한 실행의 요청이므로 Oxios에서 직접 답하세요. 아무것도 결정하지 않았습니다."},
+		{"A program approves once. Nothing was decided.", "프로그램은 한 번 승인만 할 수 있습니다. 아무것도 결정하지 않았습니다."},
 	}
 }

@@ -9,12 +9,13 @@ const (
 	KindAgent    Kind = "agent"    // one run
 	KindGuardian Kind = "guardian" // the kernel's own periodic checks
 	KindMemory   Kind = "memory"   // the kernel, which keeps the memories of what was said
+	KindClient   Kind = "client"   // a program that uses Oxios from outside, with the scopes that the person gave it
 )
 
 // Principal is who a call is made for. The zero value may do nothing.
 type Principal struct {
 	Kind    Kind   `json:"kind"`
-	ID      string `json:"id"`                // the run's id for an agent, "person" for the person
+	ID      string `json:"id"`                // the run's id for an agent, the client's for a program, "person" for the person
 	Name    string `json:"name,omitempty"`    // what a person reads
 	Profile string `json:"profile,omitempty"` // an agent's rights: worker, standard, operator, supervisor
 	Via     string `json:"via,omitempty"`     // the face: window, page, terminal, notification
@@ -27,8 +28,12 @@ func Person(via string) Principal {
 
 // Actor is the principal's name in the audit chain.
 func (p Principal) Actor() string {
-	if p.Kind == KindAgent {
+	switch p.Kind {
+	case KindAgent:
 		return "agent:" + p.ID
+	case KindClient:
+		return "client:" + p.Name
+	default:
 	}
 	if p.Via != "" {
 		return string(p.Kind) + ":" + p.Via

@@ -736,6 +736,35 @@ export interface Cleaned {
   storage: Storage;
 }
 
+/** Client is a program that uses Oxios from outside. */
+export interface Client {
+  id: string;
+  /** the person's word for it; no two have the same */
+  name: string;
+  scopes: string[];
+  created_at: string;
+  /** when it last came, to the minute */
+  used_at?: string;
+}
+
+/** Added is a new program, with its token: nobody is shown it again. */
+export interface ClientAdded {
+  client: Client;
+  token: string;
+}
+
+/** Scope is one thing that a program can be given. */
+export interface ClientScope {
+  /** as the command line takes it */
+  name: string;
+  /** in a few words */
+  title: Words;
+  /** what the program can do then */
+  about: Words;
+  /** the rows of the table of system calls */
+  calls: string[];
+}
+
 /**
  * Code says what kind of failure an [Error] is. The text of a code is part of
  * the interface: faces and scripts match on it.
@@ -1673,7 +1702,7 @@ export interface LabelInfo {
 }
 
 /** LabelOrigin says what kind of thing a [Label] is of. */
-export type LabelOrigin = 'file' | 'folder' | 'network' | 'attachment' | 'outside' | 'secret' | 'web' | 'vault' | 'memory' | 'work' | 'skill' | 'server' | 'written';
+export type LabelOrigin = 'file' | 'folder' | 'network' | 'attachment' | 'outside' | 'secret' | 'web' | 'vault' | 'memory' | 'work' | 'skill' | 'server' | 'client' | 'written';
 
 /**
  * LabelQuery selects labels. Without a run they are those of the files that agents
@@ -5727,6 +5756,20 @@ export interface SkillsAPI {
   allow(name: string, r: SkillRights): Promise<SkillView>;
 }
 
+/** API holds the calls about programs that use Oxios from outside. */
+export interface ClientsAPI {
+  /** List returns the programs, in the order in which they were added. */
+  list(): Promise<Client[]>;
+  /** Scopes returns what a program can be given. */
+  scopes(): Promise<ClientScope[]>;
+  /** Add adds a program with some scopes and returns its token, which is shown this once. */
+  add(name: string, scopes: string[]): Promise<ClientAdded>;
+  /** Revoke takes all access from a program, by its id or name, at once. Its token is of no use from then on. */
+  revoke(which: string): Promise<Client>;
+  /** Self returns the program that calls. */
+  self(): Promise<Client>;
+}
+
 /** InfraAPI holds the calls about events, configuration, models and health. */
 export interface InfraAPI {
   /**
@@ -5937,6 +5980,7 @@ export interface Kernel {
   a2a: A2AAPI;
   mcp: MCPAPI;
   skills: SkillsAPI;
+  clients: ClientsAPI;
   infra: InfraAPI;
 }
 
@@ -6173,6 +6217,13 @@ export function makeKernel(t: Transport): Kernel {
       read: (name, file) => t.call('skills.read', [name, file]) as Promise<SkillText>,
       export: (name, path, replace) => t.call('skills.export', [name, path, replace]) as Promise<SkillExport>,
       allow: (name, r) => t.call('skills.allow', [name, r]) as Promise<SkillView>,
+    },
+    clients: {
+      list: () => t.call('clients.list', []) as Promise<Client[]>,
+      scopes: () => t.call('clients.scopes', []) as Promise<ClientScope[]>,
+      add: (name, scopes) => t.call('clients.add', [name, scopes]) as Promise<ClientAdded>,
+      revoke: (which) => t.call('clients.revoke', [which]) as Promise<Client>,
+      self: () => t.call('clients.self', []) as Promise<Client>,
     },
     infra: {
       autostart: () => t.call('infra.autostart', []) as Promise<Autostart>,

@@ -7,6 +7,7 @@ export const sections = [
 	'memory',
 	'knowledge',
 	'web',
+	'programs',
 	'language',
 	'appearance',
 	'keyboard',

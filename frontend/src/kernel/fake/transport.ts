@@ -24,6 +24,7 @@ import { FakeUndo } from './undo';
 import { pageCalls, searchCalls } from './pages';
 import { FakePlace } from './place';
 import { FakeServers } from './servers';
+import { FakeClients } from './clients';
 import { FakeSkills } from './skills';
 import { FakeVault } from './vault';
 import { embeddedScene } from './vaultfiles';
@@ -98,6 +99,7 @@ export class FakeTransport implements Transport, Core {
 			new FakeMemory(this),
 			new FakeServers(this),
 			new FakeSkills(this),
+			new FakeClients(this),
 			{ calls: embedderCalls(this) },
 			spaces,
 			new FakeAudit(this.world),

@@ -12,6 +12,7 @@ import { notebook } from './notebook.en';
 import { vaultfiles } from './vaultfiles.en';
 import { access } from './access.en';
 import { grants } from './grants.en';
+import { programs } from './programs.en';
 import { vault } from './keys.en';
 import { level } from './level.en';
 import { limits } from './limits.en';
@@ -53,6 +54,7 @@ export const en = {
 	...vaultfiles,
 	...access,
 	...grants,
+	...programs,
 	vault,
 	...tryOut,
 	...limits,
@@ -407,6 +409,7 @@ export const en = {
 		memory: 'Memory',
 		knowledge: 'Knowledge',
 		web: 'Web',
+		programs: 'Programs',
 		limits: 'Limits and cost',
 		language: 'Language',
 		appearance: 'Appearance',

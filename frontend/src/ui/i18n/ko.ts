@@ -13,6 +13,7 @@ import { notebook } from './notebook.ko';
 import { vaultfiles } from './vaultfiles.ko';
 import { access } from './access.ko';
 import { grants } from './grants.ko';
+import { programs } from './programs.ko';
 import { vault } from './keys.ko';
 import { level } from './level.ko';
 import { limits } from './limits.ko';
@@ -47,6 +48,7 @@ export const ko: Dictionary = {
 	...vaultfiles,
 	...access,
 	...grants,
+	...programs,
 	vault,
 	...tryOut,
 	...limits,
@@ -399,6 +401,7 @@ export const ko: Dictionary = {
 		memory: '기억',
 		knowledge: '지식',
 		web: '웹',
+		programs: '프로그램',
 		limits: '한도와 비용',
 		language: '언어',
 		appearance: '화면',

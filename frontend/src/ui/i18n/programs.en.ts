@@ -1,0 +1,32 @@
+/** programs holds the words of the programs that use Oxios from outside. */
+export const programs = {
+	programs: {
+		title: 'Programs that use Oxios',
+		about:
+			'Other programs, such as Claude Desktop or an editor, can use Oxios as an MCP server. Each has its own token, and what it sends to agents counts as from outside.',
+		none: 'No programs yet',
+		program: 'Program',
+		can: 'What it can do',
+		added: 'Added',
+		used: 'Last used',
+		never: 'Never',
+		revoke: 'Revoke',
+		revokeOne: (name: string) => `Revoke ${name}`,
+		revokeTitle: (name: string) => `Revoke the access of ${name}?`,
+		revokeText: 'Its connections end at once, and its token stops working. Runs that it started go on.',
+		revokeDo: 'Revoke access',
+		add: 'Add program',
+		addDo: 'Add program',
+		name: 'Name',
+		answersTitle: 'This program then answers for you',
+		answersText: 'Whoever sits at it can approve what agents ask. Give this only to a program that you alone use.',
+		tokenTitle: (name: string) => `Token of ${name}`,
+		tokenWhy: 'Copy the token now. It is not shown again.',
+		copyToken: 'Copy token',
+		http: 'Over HTTP: the address of `oxios serve` with /mcp at its end, and this token as bearer token.',
+		stdio: 'On this computer, without a token: paste this into the settings of the program.',
+		snippet: 'Settings for the program',
+		copySnippet: 'Copy settings',
+		done: 'Done',
+	},
+};
