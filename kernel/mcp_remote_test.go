@@ -54,7 +54,7 @@ func TestAServerThatRunsElsewhereIsCalledAfterAYes(t *testing.T) {
 	}
 	sent := k.Say("echo something", func(m *kernel.Submit) { m.Mode = "auto" })
 	a := k.Approval(sent.RunID)
-	if want := "Calls “Echo” on the server test (" + host + ")"; a.Request.Title != want || !a.Request.Network || !strings.Contains(a.Request.Why, "is sent to "+host) {
+	if want := "Calls “Echo” on the server test (" + host + ")"; a.Request.Title != want || !a.Request.Network || a.Request.Elsewhere != host || !strings.Contains(a.Request.Why, "is sent to "+host) {
 		t.Errorf("got %q, %v, %q, want %q", a.Request.Title, a.Request.Network, a.Request.Why, want)
 	}
 	if _, err := k.Person().Security.Approve(t.Context(), a.ID, kernel.ApproveInput{Hash: a.Request.Hash}); err != nil {

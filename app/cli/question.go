@@ -248,6 +248,8 @@ func (c *console) card(a kernel.Approval) {
 		line("This computer:", "이 컴퓨터:", c.ports(r.Ports))
 	}
 	switch {
+	case r.Elsewhere != "":
+		line("Runs at:", "실행하는 곳:", oneLine(r.Elsewhere))
 	case r.Contained >= sys.IsolationFull && r.Network:
 		line("Contained:", "격리:", fmt.Sprintf(c.t("yes (level %d of 3): files limited to the folder, network to public machines", "예 (3단계 중 %d단계): 파일은 폴더로, 네트워크는 공개 기기로 제한됩니다"), r.Contained))
 	case r.Contained >= sys.IsolationFull:

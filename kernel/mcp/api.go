@@ -385,6 +385,7 @@ func (a *API) action(act guard.Action, in Call, def Server, tool Tool) guard.Act
 			why = sys.Say("Only the server's program knows what this does. You allow its tools this without approval: %s.", string(def.Effect))
 		}
 		if host := def.host(); host != "" {
+			r.Elsewhere = host
 			sent := sys.Say("All that is shown here is sent to %s.", host)
 			why = sys.Words{EN: sent.EN + " " + why.EN, KO: sent.KO + " " + why.KO}
 		}

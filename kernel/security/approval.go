@@ -48,14 +48,15 @@ type Request struct {
 	Why        string        `json:"why,omitempty"`        // what Oxios knows about it
 	WhyKO      string        `json:"why_ko,omitempty"`     // the same in Korean
 	Network    bool          `json:"network"`
-	Host       string        `json:"host,omitempty"`    // the machine of a request that the agent worded itself: a yes of [ScopeRun] covers all of it for the run
-	Own        []string      `json:"own,omitempty"`     // addresses of the own machine or network that it wants to reach and that are not open; a yes opens those of a page, for it alone
-	Ports      []int         `json:"ports,omitempty"`   // ports of this computer that a command reaches, or serves on, once it has the network
-	Outside    []string      `json:"outside,omitempty"` // paths outside the folder
-	Contained  sys.Isolation `json:"contained"`         // the isolation that it would run under
-	Guarded    bool          `json:"guarded,omitempty"` // what a command reaches of the network passes the guard: public machines, and Ports
-	Undo       string        `json:"undo"`              // "no", or how it can be undone
-	UndoKO     string        `json:"undo_ko,omitempty"` // the same in Korean
+	Host       string        `json:"host,omitempty"`      // the machine of a request that the agent worded itself: a yes of [ScopeRun] covers all of it for the run
+	Own        []string      `json:"own,omitempty"`       // addresses of the own machine or network that it wants to reach and that are not open; a yes opens those of a page, for it alone
+	Ports      []int         `json:"ports,omitempty"`     // ports of this computer that a command reaches, or serves on, once it has the network
+	Elsewhere  string        `json:"elsewhere,omitempty"` // the machine that does it and gets all of it; nothing of it runs here
+	Outside    []string      `json:"outside,omitempty"`   // paths outside the folder
+	Contained  sys.Isolation `json:"contained"`           // the isolation that it would run under
+	Guarded    bool          `json:"guarded,omitempty"`   // what a command reaches of the network passes the guard: public machines, and Ports
+	Undo       string        `json:"undo"`                // "no", or how it can be undone
+	UndoKO     string        `json:"undo_ko,omitempty"`   // the same in Korean
 	Agent      string        `json:"agent,omitempty"`
 	Ancestry   []string      `json:"ancestry,omitempty"` // the agent's parents, the nearest first
 	Spent      *store.Cost   `json:"spent,omitempty"`    // by the run until it asked, without that of its forks

@@ -258,6 +258,8 @@ export interface ApprovalRequest {
   own?: string[];
   /** ports of this computer that a command reaches, or serves on, once it has the network */
   ports?: number[];
+  /** the machine that does it and gets all of it; nothing of it runs here */
+  elsewhere?: string;
   /** paths outside the folder */
   outside?: string[];
   /** the isolation that it would run under */

@@ -73,6 +73,7 @@ export const extensions = {
 		changes: (path: string) => `${path} (read and change)`,
 		held: (network: boolean) =>
 			`the server sees its own folder and those you gave it, ${network ? 'network to public machines' : 'no network'}`,
+		runsAt: 'Runs at',
 		turnOff: 'Keep it off',
 		ownFolder: 'Only its own folder',
 		networkOn: 'Can connect to the internet',

@@ -73,6 +73,7 @@ export const extensions: typeof en = {
 		changes: (path: string) => `${path} (읽기와 변경)`,
 		held: (network: boolean) =>
 			`서버는 자체 폴더와 허용한 폴더만 봅니다. ${network ? '공개된 컴퓨터에 연결할 수 있습니다' : '네트워크는 쓰지 않습니다'}`,
+		runsAt: '실행하는 곳',
 		turnOff: '꺼 두기',
 		ownFolder: '서버의 자체 폴더만',
 		networkOn: '인터넷에 연결할 수 있음',
