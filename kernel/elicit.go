@@ -134,6 +134,9 @@ func (k *Kernel) formOf(ctx context.Context, id string) (Approval, bool, error) 
 		return Approval{}, false, nil
 	}
 	ap, err := k.approvals.Get(ctx, id)
+	if sys.CodeOf(err) == sys.CodeNotFound {
+		return Approval{}, false, nil // the run that is named may ask something else by now
+	}
 	return ap, err == nil && ap.Request.Form != nil, err
 }
 

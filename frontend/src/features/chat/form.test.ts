@@ -17,7 +17,7 @@ function setup(fails = false) {
 	const approvals = {
 		answer: async (a: unknown) => {
 			sent.push(a);
-			if (fails) throw { code: 'invalid', message: 'Beds: too many.' };
+			if (fails) throw new Error('Beds: too many.');
 		},
 		load: async () => {},
 	} as unknown as Approvals;
