@@ -162,7 +162,7 @@ func TestAProgramThatCannotAskOrIsNotKnownAnswersNothing(t *testing.T) {
 	if text, bad := s.call(s.mustConnect(token, &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}}), answerTool, nil); !bad || !strings.Contains(text, "does not offer elicitation") {
 		t.Errorf("a program without dialogs: %q, %v", text, bad)
 	}
-	s.known = false
+	s.known.Store(false)
 	var asked []string
 	cs := s.mustConnect(token, person("accept", "approve once", &asked))
 	if text, bad := s.call(cs, answerTool, nil); !bad || !strings.Contains(text, "cannot tell which process") || len(asked) > 0 {

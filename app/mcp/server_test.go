@@ -215,7 +215,7 @@ func TestWhatIsNoRequestOfAProgramIsRefused(t *testing.T) {
 	if got, body := s.knock("POST", token, strings.NewReader(begin), nil); got != 200 {
 		t.Errorf("a good request afterwards: %d %s", got, body)
 	}
-	s.agent = true
+	s.agent.Store(true)
 	if got, body := s.knock("POST", token, strings.NewReader(begin), nil); got != 403 || !strings.Contains(body, "agent") {
 		t.Errorf("an agent's command: %d %s", got, body)
 	}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -23,14 +24,15 @@ type site struct {
 	*kerneltest.Kernel
 	server  *Server
 	url     string
-	version string // of the protocol; "" is the newest
-	known   bool   // requests come from a process that is known
-	agent   bool   // or from an agent's command
+	version string      // of the protocol; "" is the newest
+	known   atomic.Bool // requests come from a process that is known
+	agent   atomic.Bool // or from an agent's command
 }
 
 func setup(t *testing.T, options ...kerneltest.Option) *site {
 	t.Helper()
-	s := &site{t: t, Kernel: kerneltest.Open(t, options...), known: true}
+	s := &site{t: t, Kernel: kerneltest.Open(t, options...)}
+	s.known.Store(true)
 	log := slog.New(slog.DiscardHandler)
 	s.server = New(Config{
 		Version: "test", Log: log, Person: remote.Local(s.Person()),
@@ -41,7 +43,7 @@ func setup(t *testing.T, options ...kerneltest.Option) *site {
 			}
 			return remote.Local(s.As(who)), nil
 		},
-		Agent: func(*http.Request) (bool, bool) { return s.agent, s.known },
+		Agent: func(*http.Request) (bool, bool) { return s.agent.Load(), s.known.Load() },
 	})
 	ln, err := gateway.Listen(0)
 	if err != nil {
