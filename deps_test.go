@@ -55,9 +55,9 @@ var mayImport = map[string][]string{
 	"kernel/home":   nil,
 
 	// Parts
-	"kernel/skill": {"kernel/sys", "kernel/store", "kernel/security", "kernel/guard", "kernel/health", "kernel/home"},
+	"kernel/skill":  {"kernel/sys", "kernel/store", "kernel/security", "kernel/guard", "kernel/health", "kernel/home"},
 	"kernel/client": {"kernel/sys", "kernel/store", "kernel/guard"},
-	"kernel/mcp":   {"kernel/sys", "kernel/store", "kernel/security", "kernel/sandbox", "kernel/guard", "kernel/health", "kernel/home"},
+	"kernel/mcp":    {"kernel/sys", "kernel/store", "kernel/security", "kernel/sandbox", "kernel/guard", "kernel/health", "kernel/home"},
 
 	// 4: running an agent
 	"kernel/ouroboros": {"kernel/sys", "kernel/llm"},
