@@ -34,6 +34,8 @@ type (
 	MCPChange = mcp.Changed
 	MCPCall   = mcp.Call
 	MCPResult = mcp.Result
+	MCPImport = mcp.Imports
+	MCPItem   = mcp.ImportItem
 	MCPSignIn = mcp.SignIn
 	MCPPage   = mcp.SignInPage
 
@@ -81,7 +83,7 @@ const mcpFolder = "mcp"
 func (k *Kernel) newMCP() *mcp.Service {
 	return mcp.New(mcp.Config{
 		Dir: filepath.Join(k.opts.Home, mcpFolder), Version: k.opts.Version, Clock: k.clock, Log: k.log,
-		Settings: k.config, Sandbox: k.sandbox, Net: serverNet{k}, Keys: k.keys, Secret: k.redact.AddSecret, Spec: k.serverSpec, Expand: expandHome, Mask: k.masked,
+		Settings: k.config, Sandbox: k.sandbox, Net: serverNet{k}, Env: k.opts.Env, Keys: k.keys, Secret: k.redact.AddSecret, Spec: k.serverSpec, Expand: expandHome, Mask: k.masked,
 		Brings: func(server, tool string) store.Labels {
 			return Labels{store.NewLabel(Label{Origin: store.LabelServer, Untrusted: true, Name: server}, "", sys.Say("what the server %s said", server))}
 		},

@@ -215,6 +215,8 @@ var syscalls = table(
 	Syscall{Name: "mcp.tools", Domain: security.DomainMCP, Rights: security.R},
 	Syscall{Name: "mcp.call", Domain: security.DomainMCP, Rights: security.X, Audit: security.ActionToolCall, Undo: true, Sink: security.SinkCommand},
 	Syscall{Name: "mcp.set", Domain: security.DomainMCP, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
+	Syscall{Name: "mcp.importPreview", Domain: security.DomainMCP, Rights: security.R, Person: true},
+	Syscall{Name: "mcp.import", Domain: security.DomainMCP, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
 	Syscall{Name: "mcp.enable", Domain: security.DomainMCP, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
 	Syscall{Name: "mcp.remove", Domain: security.DomainMCP, Rights: security.W, Person: true, Audit: security.ActionConfigChange, Sink: security.SinkControl},
 	Syscall{Name: "mcp.connect", Domain: security.DomainMCP, Rights: security.X, Person: true, Audit: security.ActionOther, Sink: security.SinkControl},

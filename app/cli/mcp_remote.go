@@ -143,9 +143,9 @@ func (c *console) mcpLogout() *cobra.Command {
 func (c *console) mcpKey() *cobra.Command {
 	var stdin, remove bool
 	cmd := c.withJSON(&cobra.Command{
-		Use: "key NAME HEADER", Short: c.t("Enter or remove the value of a header that a server needs", "서버에 필요한 헤더의 값을 입력하거나 없앱니다"), Args: c.args(2, 2),
-		Long: c.t("Enters or removes the value of a header that a server needs. It is kept as a key, bound to the server's machine.\nHEADER is one of those in the server's table in config.toml, or client_secret, the secret that belongs to its client_id.",
-			"서버에 필요한 헤더의 값을 입력하거나 없앱니다. 값은 그 서버에만 보내는 키로 보관합니다.\nHEADER는 config.toml의 서버 표에 있는 헤더이거나, client_id에 딸린 비밀인 client_secret입니다."),
+		Use: "key NAME KEY", Short: c.t("Enter or remove the value of a header or variable that a server needs", "서버에 필요한 헤더나 환경 변수의 값을 입력하거나 없앱니다"), Args: c.args(2, 2),
+		Long: c.t("Enters or removes a value that a server needs. It is kept as a key, for that server alone.\nKEY is one of the headers or secrets in the server's table in config.toml, or client_secret, the secret that belongs to its client_id.",
+			"서버에 필요한 값을 입력하거나 없앱니다. 값은 그 서버에만 쓰는 키로 보관합니다.\nKEY는 config.toml의 서버 표에 있는 헤더(headers)나 환경 변수(secrets)이거나, client_id에 딸린 비밀인 client_secret입니다."),
 		RunE: c.linked(func(ctx context.Context, l *link, args []string) (err error) {
 			value := ""
 			if !remove {

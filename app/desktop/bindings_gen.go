@@ -1033,6 +1033,16 @@ func (a *MCP) Call(args string) (string, error) {
 	return a.b.call("mcp.call", args)
 }
 
+// ImportPreview takes [from].
+func (a *MCP) ImportPreview(args string) (string, error) {
+	return a.b.call("mcp.importPreview", args)
+}
+
+// Import takes [from, names].
+func (a *MCP) Import(args string) (string, error) {
+	return a.b.call("mcp.import", args)
+}
+
 // SetKey takes [name, key, value].
 func (a *MCP) SetKey(args string) (string, error) {
 	return a.b.call("mcp.setKey", args)

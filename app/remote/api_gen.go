@@ -668,6 +668,12 @@ type MCPAPI interface {
 	// Call calls a tool of a server, which is started if it does not run. What comes back was said by a stranger: an agent's run
 	// carries that from then on.
 	Call(ctx context.Context, in kernel.MCPCall) (kernel.MCPResult, error)
+	// ImportPreview says what an import would add, and changes nothing. from is an absolute path, or the name of a program: claude,
+	// claude-code, codex, goose, opencode, openclaw, cursor or vscode. Cherry Studio exports a file of mcpServers.
+	ImportPreview(ctx context.Context, from string) (kernel.MCPImport, error)
+	// Import adds the servers of another program, of these names or all. It starts none of them and overwrites nothing; keys go to
+	// the credential store.
+	Import(ctx context.Context, from string, names []string) (kernel.MCPImport, error)
 	// SetKey keeps the value of a header that a server needs, or its "client_secret", bound to the server's machine; "" deletes it.
 	// The value goes to the credential store, and to no file that people share.
 	SetKey(ctx context.Context, name string, key string, value string) (kernel.MCPView, error)
@@ -1697,6 +1703,14 @@ func (remote clientMCP) Log(ctx context.Context, name string) (string, error) {
 
 func (remote clientMCP) Call(ctx context.Context, in kernel.MCPCall) (kernel.MCPResult, error) {
 	return call[kernel.MCPResult](ctx, remote.c, "mcp.call", in)
+}
+
+func (remote clientMCP) ImportPreview(ctx context.Context, from string) (kernel.MCPImport, error) {
+	return call[kernel.MCPImport](ctx, remote.c, "mcp.importPreview", from)
+}
+
+func (remote clientMCP) Import(ctx context.Context, from string, names []string) (kernel.MCPImport, error) {
+	return call[kernel.MCPImport](ctx, remote.c, "mcp.import", from, names)
 }
 
 func (remote clientMCP) SetKey(ctx context.Context, name string, key string, value string) (kernel.MCPView, error) {
@@ -3343,6 +3357,21 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.MCP.Call(ctx, a0)
+	},
+	"mcp.importPreview": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.MCP.ImportPreview(ctx, a0)
+	},
+	"mcp.import": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 []string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.MCP.Import(ctx, a0, a1)
 	},
 	"mcp.setKey": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 string

@@ -435,6 +435,15 @@ export const views = [
 			await page.getByRole('menuitem').first().click();
 		}),
 	},
+	{
+		name: 'extensions-import',
+		go: extensions(1, async (page) => {
+			if (!(await page.locator('#pane-list').isVisible())) await page.keyboard.press('Control+KeyB');
+			await page.locator('#pane-list .view-head button').last().click();
+			await page.getByRole('menuitem').nth(1).click();
+			await page.locator('dialog button, [role="dialog"] button').last().click();
+		}),
+	},
 	{ name: 'skill', go: extensions(3) },
 	{ name: 'skill-changed', go: extensions(5) },
 	{ name: 'skill-review', go: extensions(6) },

@@ -37,7 +37,7 @@ var own = []string{
 
 // checkRemote says what of a server that runs elsewhere cannot be meant.
 func checkRemote(name string, s Server) error {
-	if s.Command != "" || len(s.Args)+len(s.Env)+len(s.Read)+len(s.Write) > 0 || s.Network {
+	if s.Command != "" || len(s.Args)+len(s.Env)+len(s.Secrets)+len(s.Read)+len(s.Write) > 0 || s.Network {
 		return sys.Errorf(sys.CodeInvalid, "the server %s has an address, so it has no command, environment, folders or network setting", name)
 	}
 	at, err := security.ReadAddress(s.URL)

@@ -148,11 +148,16 @@ func (s *Service) server(name string) (Server, error) {
 // where it would run otherwise from now on.
 func (a *API) Set(ctx context.Context, name string, def Server) (ServerView, error) {
 	meta := map[string]any{"command": def.Command, "args": def.Args, "read": def.Read, "write": def.Write, "network": def.Network, "effect": string(def.Effect), "url": def.URL, "always": def.Always, "sampling": def.Sampling}
-	return guard.Do(ctx, a.c, guard.Action{Call: "mcp.set", Resource: "mcp:" + name, Meta: meta}, func(context.Context) (ServerView, error) {
+	return guard.Do(ctx, a.c, guard.Action{Call: "mcp.set", Resource: "mcp:" + name, Meta: meta}, func(ctx context.Context) (ServerView, error) {
 		if err := CheckServer(name, def, a.s.c.Expand); err != nil {
 			return ServerView{}, sys.Errorf(sys.CodeInvalid, "This cannot be a server: %s. Nothing was changed.", sys.TextOf(err))
 		}
+		def, undo, err := a.s.putAway(ctx, name, def)
+		if err != nil {
+			return ServerView{}, err
+		}
 		if err := a.s.c.Settings.SetMCPServer(name, &def); err != nil {
+			undo()
 			return ServerView{}, err
 		}
 		a.s.stopUnless(name, func(l *live) bool { return l.def.runsAs(def) })

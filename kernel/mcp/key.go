@@ -32,8 +32,14 @@ func (a *API) SetKey(ctx context.Context, name, key, value string) (ServerView, 
 		}
 		isHeader := slices.ContainsFunc(def.Headers, func(h string) bool { return strings.EqualFold(h, key) })
 		switch {
+		case !def.remote() && !slices.Contains(def.Secrets, key):
+			return ServerView{}, sys.Errorf(sys.CodeInvalid, "The server %s has no variable %q among its secrets in config.toml. Nothing was changed.", name, sys.Shorten(key, 64)).
+				WithHint("Add the server with it: `oxios mcp add NAME --env %s=VALUE -- COMMAND`.", sys.Shorten(key, 64))
+		case !def.remote() && value == "":
+			err = a.s.forget(ctx, secretName(name, key))
 		case !def.remote():
-			return ServerView{}, sys.Errorf(sys.CodeInvalid, "The server %s is a program of this computer and takes no keys. Nothing was changed.", name)
+			a.s.c.Secret(value)
+			_, err = a.s.c.Keys.Set(ctx, secretName(name, key), thisComputer, value)
 		case !isHeader && (key != clientSecret || def.ClientID == ""):
 			return ServerView{}, sys.Errorf(sys.CodeInvalid, "The server %s has no header %q in config.toml. Nothing was changed.", name, sys.Shorten(key, 64)).
 				WithHint("Add the server with it: `oxios mcp add NAME --url URL --header %s`.", sys.Shorten(key, 64))
@@ -88,12 +94,18 @@ func (s *Service) headersOf(ctx context.Context, name string, def Server) (http.
 
 // forgetKeys deletes all keys of a server, and its sign-in. What cannot be deleted is told.
 func (s *Service) forgetKeys(ctx context.Context, name string, def Server) error {
-	if !def.remote() {
-		return nil
+	var all []string
+	for _, v := range def.Secrets {
+		all = append(all, secretName(name, v))
+	}
+	if def.remote() {
+		for _, key := range append([]string{"", clientSecret}, def.Headers...) {
+			all = append(all, keyName(name, key))
+		}
 	}
 	var failed error
-	for _, key := range append([]string{"", clientSecret}, def.Headers...) {
-		if err := s.forget(ctx, keyName(name, key)); err != nil {
+	for _, key := range all {
+		if err := s.forget(ctx, key); err != nil {
 			failed = err
 		}
 	}

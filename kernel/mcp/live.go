@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -142,7 +143,15 @@ func (l *live) launch(ctx context.Context) error {
 	hear, heard := io.Pipe()
 	spec := l.s.c.Spec(files, l.def.Network)
 	spec.Argv = append([]string{l.s.path(l.def.Command)}, each(l.def.Args, l.s.path)...)
-	for name, value := range l.def.Env {
+	secrets, err := l.s.secretsOf(ctx, l.name, l.def)
+	if err != nil {
+		in.Close()
+		write.Close()
+		l.said.close()
+		return err
+	}
+	maps.Copy(secrets, l.def.Env)
+	for name, value := range secrets {
 		spec.Env = slices.DeleteFunc(spec.Env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
 		spec.Env = append(spec.Env, name+"="+value)
 	}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"maps"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -25,6 +26,7 @@ type Server struct {
 	Command  string            `toml:"command,omitempty" json:"command"`
 	Args     []string          `toml:"args,omitempty" json:"args,omitempty"`
 	Env      map[string]string `toml:"env,omitempty" json:"env,omitempty"`         // besides the environment without secrets that every command gets
+	Secrets  []string          `toml:"secrets,omitempty" json:"secrets,omitempty"` // variables whose values are kept as keys
 	Read     []string          `toml:"read,omitempty" json:"read,omitempty"`       // folders that it sees besides its own; ~ is the person's home
 	Write    []string          `toml:"write,omitempty" json:"write,omitempty"`     // folders that it may change too
 	Network  bool              `toml:"network,omitempty" json:"network,omitempty"` // it may reach public machines
@@ -125,7 +127,7 @@ func CheckServer(name string, s Server, expand func(string) string) error {
 			return sys.Errorf(sys.CodeInvalid, "the server %s has the folder %q, but a path begins with ~ or is absolute", name, p)
 		}
 	}
-	for key := range s.Env {
+	for _, key := range slices.Concat(slices.Collect(maps.Keys(s.Env)), s.Secrets) {
 		if key == "" || strings.ContainsAny(key, "=\x00") {
 			return sys.Errorf(sys.CodeInvalid, "the server %s has the variable %q, which no environment can hold", name, key)
 		}

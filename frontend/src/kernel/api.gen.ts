@@ -1808,6 +1808,30 @@ export interface MCPChange {
 /** Effect is what the person grants a server's tools to do. What a server says of its own tools never changes it. */
 export type MCPEffect = '' | 'none' | 'read' | 'write' | 'network';
 
+/** Imports are what an import of a file would do, or did. */
+export interface MCPImport {
+  /** the file */
+  from: string;
+  items: MCPItem[];
+  /** names; none for a preview */
+  added: string[];
+}
+
+/** ImportItem is a server that another program has, as it would be added. Values of keys are not in it. */
+export interface MCPItem {
+  /** that it would get here */
+  name: string;
+  /** that it has there */
+  as: string;
+  server: MCPServer;
+  /** variables and headers whose values go to the credential store */
+  keys?: string[];
+  /** those of them whose value the file does not have */
+  asked?: string[];
+  /** why it is left out; empty where it is added */
+  why?: Words;
+}
+
 /** Known is what is known of a server: what it said when it was connected last, and what of it the person accepted. */
 export interface MCPKnown {
   /** what it calls itself */
@@ -1862,6 +1886,8 @@ export interface MCPServer {
   args?: string[];
   /** besides the environment without secrets that every command gets */
   env?: Record<string, string>;
+  /** variables whose values are kept as keys */
+  secrets?: string[];
   /** folders that it sees besides its own; ~ is the person's home */
   read?: string[];
   /** folders that it may change too */
@@ -5693,6 +5719,16 @@ export interface MCPAPI {
    */
   call(in_: MCPCall): Promise<MCPResult>;
   /**
+   * ImportPreview says what an import would add, and changes nothing. from is an absolute path, or the name of a program: claude,
+   * claude-code, codex, goose, opencode, openclaw, cursor or vscode. Cherry Studio exports a file of mcpServers.
+   */
+  importPreview(from: string): Promise<MCPImport>;
+  /**
+   * Import adds the servers of another program, of these names or all. It starts none of them and overwrites nothing; keys go to
+   * the credential store.
+   */
+  import(from: string, names: string[]): Promise<MCPImport>;
+  /**
    * SetKey keeps the value of a header that a server needs, or its "client_secret", bound to the server's machine; "" deletes it.
    * The value goes to the credential store, and to no file that people share.
    */
@@ -6200,6 +6236,8 @@ export function makeKernel(t: Transport): Kernel {
       accept: (name, hash) => t.call('mcp.accept', [name, hash]) as Promise<MCPView>,
       log: (name) => t.call('mcp.log', [name]) as Promise<string>,
       call: (in_) => t.call('mcp.call', [in_]) as Promise<MCPResult>,
+      importPreview: (from) => t.call('mcp.importPreview', [from]) as Promise<MCPImport>,
+      import: (from, names) => t.call('mcp.import', [from, names]) as Promise<MCPImport>,
       setKey: (name, key, value) => t.call('mcp.setKey', [name, key, value]) as Promise<MCPView>,
       signIn: (name) => t.call('mcp.signIn', [name]) as Promise<MCPPage>,
       signedIn: (name) => t.call('mcp.signedIn', [name]) as Promise<MCPView>,

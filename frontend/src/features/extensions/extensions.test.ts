@@ -118,6 +118,17 @@ describe('servers', () => {
 		expect(told).toEqual(['mcp.setKey']);
 	});
 
+	it('are imported from another program, those that were chosen alone', async () => {
+		const { servers } = setup();
+		await servers.load();
+		const seen = await servers.preview('claude');
+		expect(seen.items?.map((i) => i.name)).toEqual(['github', 'notes', 'tracker']);
+		await servers.import('claude', ['tracker']);
+		expect(servers.current).toMatchObject({ name: 'tracker', state: 'configured' });
+		expect(servers.list.some((v) => v.name === 'github')).toBe(false);
+		await expect(servers.preview('/nowhere.json')).rejects.toMatchObject({ code: 'not_found' });
+	});
+
 	it('say why they could not be connected, and are still there', async () => {
 		const { servers } = setup();
 		await servers.add('bad', { command: 'broken' });

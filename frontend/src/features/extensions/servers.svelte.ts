@@ -1,4 +1,4 @@
-import type { MCPPage, MCPServer, MCPTool, MCPView } from '../../kernel/api.gen';
+import type { MCPImport, MCPPage, MCPServer, MCPTool, MCPView } from '../../kernel/api.gen';
 import type { Live } from '../../kernel/live.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
 import { once } from '../../kernel/turns';
@@ -12,6 +12,7 @@ export class Servers {
 	/** chosen is the name of the server that is open. */
 	chosen = $state<string>();
 	adding = $state(false);
+	importing = $state(false);
 	/** connecting are the servers that are being started for the person. */
 	connecting = $state.raw<string[]>([]);
 	/** pages are where the person signs in, by the name of the server, while that is waited for. */
@@ -63,6 +64,18 @@ export class Servers {
 		this.chosen = name;
 		await this.load();
 		void this.connect(name);
+	}
+
+	/** preview says what would be imported from the settings of another program. */
+	preview(from: string): Promise<MCPImport> {
+		return this.#live.kernel.mcp.importPreview(from);
+	}
+
+	/** import adds servers of another program. It rejects when the kernel refuses; it starts none of them. */
+	async import(from: string, names: string[]): Promise<void> {
+		const done = await this.#live.kernel.mcp.import(from, names);
+		await this.load();
+		this.chosen = done.added?.[0] ?? this.chosen;
 	}
 
 	/** set changes what a server may do. */

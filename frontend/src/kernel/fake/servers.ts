@@ -1,4 +1,4 @@
-import type { MCPServer, MCPTool, MCPView } from '../api.gen';
+import type { MCPImport, MCPServer, MCPTool, MCPView } from '../api.gen';
 import { no, type Core } from './core';
 import { iso } from './data';
 
@@ -57,6 +57,26 @@ export class FakeServers {
 		return v;
 	}
 
+	#imports(from: string): MCPImport {
+		if (from.includes('nowhere')) throw no('not_found', `${from} cannot be read. Nothing was imported.`);
+		const why = { en: 'There is a server of this name already.', ko: '이름이 같은 서버가 이미 있습니다.' };
+		return {
+			from: '/home/mina/.config/Claude/claude_desktop_config.json',
+			items: [
+				{
+					...{ name: 'github', as: 'github', keys: ['GITHUB_TOKEN'] },
+					server: { command: 'npx', args: ['-y', 'github-server'], secrets: ['GITHUB_TOKEN'] },
+				},
+				{ name: 'notes', as: 'Notes', server: { command: 'npx', args: ['-y', 'notes-server'] }, why },
+				{
+					...{ name: 'tracker', as: 'tracker', keys: ['Authorization'], asked: ['Authorization'] },
+					server: { command: '', url: 'https://mcp.example.com/mcp', headers: ['Authorization'] },
+				},
+			],
+			added: [],
+		};
+	}
+
 	calls = {
 		'mcp.servers': () => this.list,
 		'mcp.tools': () => this.list.flatMap((v) => v.known.tools ?? []),
@@ -65,6 +85,16 @@ export class FakeServers {
 			const known = { protocol: '', at: '', tools: [], hash: '', for: '' };
 			const host = server.url && new URL(server.url).host;
 			return this.#put({ ...(old ?? { name, state: 'configured', known, ...(host && { host }) }), server });
+		},
+		'mcp.importPreview': (from: string) => this.#imports(from),
+		'mcp.import': (from: string, names: string[]) => {
+			const seen = this.#imports(from);
+			for (const i of seen.items)
+				if (names.includes(i.name)) {
+					const known = { protocol: '', at: '', tools: [], hash: '', for: '' };
+					this.#put({ name: i.name, state: 'configured', known, server: i.server });
+				}
+			return { ...seen, added: names };
 		},
 		'mcp.connect': (name: string) => {
 			const v = this.#view(name);
