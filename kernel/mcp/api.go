@@ -353,8 +353,16 @@ func (a *API) Call(ctx context.Context, in Call) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
+		if now, nerr := a.s.server(in.Server); nerr != nil || !now.runsAs(def) || now.Effect != def.Effect {
+			return Result{}, changedMeanwhile(in.Server)
+		}
 		return a.s.call(ctx, a.c, in.Server, def, tool, args)
 	})
+}
+
+// changedMeanwhile is the error of what was asked of a server that the person gives something else by now.
+func changedMeanwhile(name string) error {
+	return sys.Errorf(sys.CodeConflict, "The server %s changed while this waited. Nothing was called.", name).WithHint("Try again.")
 }
 
 // action fills in what the guard and the person need to know of a call that can be made.

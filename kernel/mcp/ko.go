@@ -68,6 +68,7 @@ func korean() [][2]string {
 		{"Calls “%s” on the server %s", "%[2]s 서버의 ‘%[1]s’ 도구를 호출합니다"},
 		{"Only the server's program knows what this does. You have not set what its tools may do without approval.", "실제 동작은 서버 프로그램만 압니다. 이 서버의 도구가 승인 없이 할 수 있는 일을 아직 정하지 않았습니다."},
 		{"Only the server's program knows what this does. You allow its tools this without approval: %s.", "실제 동작은 서버 프로그램만 압니다. 이 서버의 도구에 승인 없이 허용한 것: %s."},
+		{"The server %s changed while this waited. Nothing was called.", "기다리는 동안 %s 서버가 바뀌었습니다. 호출하지 않았습니다."},
 		{"The server %s is off. Nothing was called.", "%s 서버가 꺼져 있습니다. 호출하지 않았습니다."},
 		{"The person can switch it on: `oxios mcp enable %s`.", "사용자가 켤 수 있습니다: `oxios mcp enable %s`."},
 		{"The server %s changed what it offers, and the person has not accepted that. Nothing was called.", "%s 서버의 도구가 바뀌었고 사용자가 아직 수락하지 않았습니다. 호출하지 않았습니다."},

@@ -71,6 +71,9 @@ func (s *Service) reach(ctx context.Context, name string, def Server) (l *live, 
 			s.mu.Unlock()
 			l.end() // it runs with what the person no longer gives it
 			continue
+		case !ok && !s.inForce(name, def):
+			s.mu.Unlock()
+			return nil, nil, changedMeanwhile(name)
 		case !ok:
 			l = &live{s: s, name: name, def: def, ready: make(chan struct{}), done: make(chan struct{}), used: s.c.Clock.Now()}
 			s.live[name] = l
@@ -95,6 +98,12 @@ func (s *Service) reach(ctx context.Context, name string, def Server) (l *live, 
 		}
 		return l, l.leave, nil
 	}
+}
+
+// inForce reports whether a server still runs by this definition.
+func (s *Service) inForce(name string, def Server) bool {
+	now, err := s.server(name)
+	return err == nil && now.runsAs(def)
 }
 
 // start starts the server and greets it.
