@@ -447,7 +447,7 @@ func (s *Service) call(ctx context.Context, c *guard.Caller, name string, def Se
 	r, err := l.session.CallTool(call, params)
 	cost, denied := u.spent()
 	switch {
-	case served && errors.Is(err, sdk.ErrSessionMissing): // the server forgot the session and called nothing: a new one is asked
+	case served && errors.Is(err, sdk.ErrSessionMissing) && met.missed(): // the server forgot the session and called nothing: a new one is asked
 		l.forgotten()
 		return s.call(ctx, c, name, def, tool, args)
 	case err == nil:
@@ -464,7 +464,9 @@ func (s *Service) call(ctx context.Context, c *guard.Caller, name string, def Se
 	case l.web != nil && met.of(err) != nil:
 		return Result{}, met.of(err)
 	case l.web != nil && !refuses(err):
-		if errors.Is(err, sdk.ErrConnectionClosed) {
+		if errors.Is(err, sdk.ErrSessionMissing) {
+			l.forgotten()
+		} else if errors.Is(err, sdk.ErrConnectionClosed) {
 			l.lost()
 		}
 		return Result{}, sys.Errorf(sys.CodeUnavailable, "The connection to the server %s broke off while %s was called. Check what it did before you try again.", name, tool.Name)
