@@ -8,8 +8,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"oxios/kernel/mcp/mcptest"
+	"oxios/kernel/sys"
 )
 
 // says reports whether the body of a request names a method. It can be read again.
@@ -53,5 +55,50 @@ func TestACallThatReachedItsServerIsNotMadeTwice(t *testing.T) {
 	}
 	if r, err := echo(t, k.Person()); err != nil || r.Text != "You said: hello" {
 		t.Errorf("after that: got %+v, %v", r, err)
+	}
+}
+
+func TestACallBesideTheFirstOneIsComparedToo(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	remote := mcptest.NewRemote(t)
+	addRemote(t, k, remote.URL)
+	if _, err := k.Person().MCP.Connect(t.Context(), "test"); err != nil {
+		t.Fatal(err)
+	}
+	k.Restart()
+	remote.Other()
+	asked, goOn, called := make(chan struct{}, 8), make(chan struct{}), make(chan struct{}, 8)
+	remote.Instead(func(_ http.ResponseWriter, r *http.Request) bool {
+		switch r.Header.Get("Mcp-Method") {
+		case "tools/list":
+			asked <- struct{}{}
+			<-goOn
+		case "tools/call":
+			called <- struct{}{}
+		}
+		return false
+	})
+	done := make(chan error, 2)
+	for range 2 {
+		h := k.Person()
+		go func() {
+			_, err := echo(t, h)
+			done <- err
+		}()
+	}
+	<-asked
+	select { // nothing tells that the other call waits; it was called at once
+	case <-called:
+	case <-time.After(200 * time.Millisecond):
+	}
+	close(goOn)
+	for range 2 {
+		if err := <-done; sys.CodeOf(err) != sys.CodeUnavailable || !strings.Contains(err.Error(), "has not accepted") {
+			t.Errorf("got %v, want a refusal", err)
+		}
+	}
+	if n := remote.Count("mcp"); n == 0 || len(called) != 0 {
+		t.Errorf("a tool was called that nobody accepted (%d)", len(called))
 	}
 }

@@ -233,7 +233,7 @@ func (a *API) Connect(ctx context.Context, name string) (ServerView, error) {
 			return ServerView{}, err
 		}
 		defer done()
-		if err := a.s.learn(ctx, l); err != nil {
+		if err := a.s.learn(ctx, l, true); err != nil {
 			return ServerView{}, err
 		}
 		if in := a.s.signedIn(name, def); in.Needed { // it was called all the same
@@ -247,18 +247,27 @@ func (a *API) Connect(ctx context.Context, name string) (ServerView, error) {
 	})
 }
 
-// learn asks a server that runs what it offers, and keeps that.
-func (s *Service) learn(ctx context.Context, l *live) error {
+// learn asks a server that runs what it offers, and keeps that. Where it told no news since it was asked last, it is asked
+// again only if anew says so. Who comes while it is being asked waits for the answer.
+func (s *Service) learn(ctx context.Context, l *live, anew bool) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
+	select {
+	case l.learning <- struct{}{}:
+		defer func() { <-l.learning }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	news := l.news.Load() // what changes from here on is told anew
+	if !anew && l.learned.Load() == news {
+		return nil
+	}
 	ctx, met := listen(ctx)
-	l.learned.Store(true) // what changes from here on is told anew
 	said := l.session.InitializeResult()
 	var listed []*sdk.Tool
 	if said.Capabilities != nil && said.Capabilities.Tools != nil {
 		for t, err := range l.session.Tools(ctx, nil) {
 			if err != nil {
-				l.learned.Store(false)
 				if why := met.of(err); why != nil {
 					return why
 				}
@@ -277,6 +286,20 @@ func (s *Service) learn(ctx context.Context, l *live) error {
 	if said.ServerInfo != nil {
 		now.Title, now.Version = plain(cmp.Or(said.ServerInfo.Title, said.ServerInfo.Name), 80), plain(said.ServerInfo.Version, 40)
 	}
+	if err := s.compare(l, now); err != nil {
+		return err
+	}
+	l.learned.Store(news)
+	return nil
+}
+
+// compare keeps what a server says now: as what it offers where that is new or the same, or beside what was accepted.
+func (s *Service) compare(l *live, now Known) error {
+	s.pin.Lock()
+	defer s.pin.Unlock()
+	if def, err := s.server(l.name); err != nil || identity(def) != identity(l.def) {
+		return changedMeanwhile(l.name)
+	}
 	old, ok, err := s.known(l.name, l.def)
 	if ok && err == nil && old.Hash != now.Hash {
 		changed := &Changed{At: now.At, Tools: now.Tools, Left: now.Left, Hash: now.Hash}
@@ -293,6 +316,8 @@ func (a *API) Accept(ctx context.Context, name, hash string) (ServerView, error)
 		if err != nil {
 			return ServerView{}, err
 		}
+		a.s.pin.Lock()
+		defer a.s.pin.Unlock()
 		k, ok, err := a.s.known(name, def)
 		switch {
 		case err != nil:
@@ -429,10 +454,8 @@ func (s *Service) call(ctx context.Context, c *guard.Caller, name string, def Se
 	}
 	defer done()
 	// A server may have changed since it was known: what runs must be what was accepted.
-	if !l.learned.Load() {
-		if err := s.learn(ctx, l); err != nil {
-			return Result{}, err
-		}
+	if err := s.learn(ctx, l, false); err != nil {
+		return Result{}, err
 	}
 	if tool, err = s.offered(name, def, tool.Name); err != nil {
 		return Result{}, err
@@ -444,7 +467,9 @@ func (s *Service) call(ctx context.Context, c *guard.Caller, name string, def Se
 	served := l.served.Swap(true)
 	params := &sdk.CallToolParams{Name: tool.Name, Arguments: args, Meta: sdk.Meta{}}
 	params.SetProgressToken(u.token)
+	hurry := context.AfterFunc(u.ctx, l.input.hurry)
 	r, err := l.session.CallTool(call, params)
+	hurry()
 	cost, denied := u.spent()
 	switch {
 	case served && errors.Is(err, sdk.ErrSessionMissing) && met.missed(): // the server forgot the session and called nothing: a new one is asked
@@ -470,6 +495,9 @@ func (s *Service) call(ctx context.Context, c *guard.Caller, name string, def Se
 			l.lost()
 		}
 		return Result{}, sys.Errorf(sys.CodeUnavailable, "The connection to the server %s broke off while %s was called. Check what it did before you try again.", name, tool.Name)
+	case l.input.unread():
+		l.lost()
+		return Result{}, sys.Errorf(sys.CodeUnavailable, "The server %s did not read what was sent to it, so it was ended. Check what %s did before you try again.", name, tool.Name).WithHint("`oxios mcp log %s` shows what it said.", name)
 	case errors.Is(err, sdk.ErrConnectionClosed):
 		l.lost() // so that the next call finds none, and starts another
 		return Result{}, sys.Errorf(sys.CodeUnavailable, "The server %s ended while %s was called. Check what it did before you try again.", name, tool.Name).WithHint("`oxios mcp log %s` shows what it said.", name)

@@ -79,6 +79,8 @@ func korean() [][2]string {
 		{"`oxios mcp tools %s` shows them.", "`oxios mcp tools %s` 명령으로 도구를 확인하세요."},
 		{"%s did not answer within %s. Check what it did before you try again.", "%s 도구가 %s 안에 응답하지 않았습니다. 다시 시도하기 전에 무엇을 했는지 확인하세요."},
 		{"The server %s ended while %s was called. Check what it did before you try again.", "%[2]s 도구를 호출하는 동안 %[1]s 서버가 종료되었습니다. 다시 시도하기 전에 무엇을 했는지 확인하세요."},
+		{"The server %s did not read what was sent to it, so it was ended. Check what %s did before you try again.", "%s 서버가 보낸 내용을 읽지 않아 종료했습니다. 다시 시도하기 전에 %s 도구가 무엇을 했는지 확인하세요."},
+		{"The server %s was ended while it started.", "%s 서버를 시작하는 도중에 종료했습니다."},
 		{"%s was refused by its server: %w.", "서버가 %s 호출을 거절했습니다: %w."},
 
 		{"The server %s asked for more than fits a form, so the person was not asked.", "%s 서버가 양식에 담을 수 없는 것을 요구해서 사용자에게 묻지 않았습니다."},

@@ -77,6 +77,9 @@ func (l *live) dial(ctx context.Context) error {
 	}
 	r.cut()
 	l.session = nil
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	why := said.of(err)
 	switch {
 	case why == nil && greet.Err() != nil:
