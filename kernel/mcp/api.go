@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -204,14 +203,7 @@ func (a *API) Remove(ctx context.Context, name string) error {
 		a.s.forgive(name)
 		a.s.giveUp(name)
 		defer a.s.c.Told(name)
-		a.s.door(name).cached.Store(nil)
-		if err := a.s.forgetKeys(ctx, name, def); err != nil {
-			return struct{}{}, sys.Errorf(sys.CodeUnavailable, "The server %s is removed, but a key of it could not be deleted: %w.", name, err).WithHint("Unlock the keys, add the server again and remove it once more.")
-		}
-		if err := os.RemoveAll(a.s.at(name)); err != nil {
-			return struct{}{}, sys.Errorf(sys.CodeUnavailable, "The server %s is removed, but its folder could not be deleted: %w.", name, err).WithHint("Delete %s yourself.", a.s.at(name))
-		}
-		return struct{}{}, nil
+		return struct{}{}, a.s.clear(ctx, name, def)
 	})
 	return err
 }
@@ -236,9 +228,11 @@ func (a *API) Connect(ctx context.Context, name string) (ServerView, error) {
 		if err := a.s.learn(ctx, l, true); err != nil {
 			return ServerView{}, err
 		}
-		if in := a.s.signedIn(name, def); in.Needed { // it was called all the same
-			in.Needed = false
-			if err := a.s.note(name, in); err != nil {
+		if a.s.signedIn(name, def).Needed { // it was called all the same
+			err := a.s.alone(ctx, name, func() error {
+				return a.s.amend(name, def, func(v *SignIn) bool { v.Needed = false; return true })
+			})
+			if err != nil {
 				return ServerView{}, err
 			}
 		}

@@ -155,12 +155,15 @@ func (r *remote) send(req *http.Request) (*http.Response, error) {
 		}
 		if res.StatusCode == http.StatusUnauthorized {
 			res.Body.Close()
-			return nil, r.l.s.needs(name, def, challengeOf(res))
+			if _, err = r.l.s.needs(req.Context(), name, def, token, challengeOf(res)); err == nil {
+				err = r.l.s.signInFirst(name) // the person signed in once more, and the next call is made with that
+			}
+			return nil, err
 		}
 	}
 	if res.StatusCode == http.StatusForbidden {
 		res.Body.Close()
-		return nil, r.l.s.forbidden(name, def, challengeOf(res))
+		return nil, r.l.s.forbidden(req.Context(), name, def, challengeOf(res))
 	}
 	r.judge(req, res)
 	return res, nil
