@@ -276,6 +276,7 @@ func (s *Service) learn(ctx context.Context, l *live, anew bool) error {
 	now := Known{
 		Protocol: said.ProtocolVersion, At: s.c.Clock.Now().UTC(), Tools: tools, Left: left,
 		Hash: hashOf(tools, left, said.Instructions), For: identity(l.def),
+		Instructions: plain(said.Instructions, maxInstruction),
 	}
 	if said.ServerInfo != nil {
 		now.Title, now.Version = plain(cmp.Or(said.ServerInfo.Title, said.ServerInfo.Name), 80), plain(said.ServerInfo.Version, 40)
@@ -296,8 +297,8 @@ func (s *Service) compare(l *live, now Known) error {
 	}
 	old, ok, err := s.known(l.name, l.def)
 	if ok && err == nil && old.Hash != now.Hash {
-		changed := &Changed{At: now.At, Tools: now.Tools, Left: now.Left, Hash: now.Hash}
-		now.Tools, now.Left, now.Hash, now.Changed = old.Tools, old.Left, old.Hash, changed
+		changed := &Changed{At: now.At, Tools: now.Tools, Left: now.Left, Hash: now.Hash, Instructions: now.Instructions}
+		now.Tools, now.Left, now.Hash, now.Instructions, now.Changed = old.Tools, old.Left, old.Hash, old.Instructions, changed
 	}
 	return s.keep(l.name, now)
 }
@@ -321,7 +322,7 @@ func (a *API) Accept(ctx context.Context, name, hash string) (ServerView, error)
 		case k.Changed.Hash != hash:
 			return ServerView{}, sys.Errorf(sys.CodeConflict, "What the server %s offers changed once more. Nothing was accepted.", name).WithHint("Review it again.")
 		}
-		k.Tools, k.Left, k.Hash, k.Changed = k.Changed.Tools, k.Changed.Left, k.Changed.Hash, nil
+		k.Tools, k.Left, k.Hash, k.Instructions, k.Changed = k.Changed.Tools, k.Changed.Left, k.Changed.Hash, k.Changed.Instructions, nil
 		if err := a.s.keep(name, k); err != nil {
 			return ServerView{}, err
 		}

@@ -26,7 +26,9 @@ func korean() [][2]string {
 		{"The description of its arguments leads to another address.", "인수 설명이 다른 주소를 참조합니다."},
 
 		{"The description of its results takes more than %d kB.", "결과 설명이 %d kB를 넘습니다."},
-		{"The description of its results is nested too deeply or leads to another address.", "결과 설명이 너무 깊이 중첩되어 있거나 다른 주소를 참조합니다."},
+		{"The description of its results is nested too deeply, leads to another address, or has a name with characters that cannot be seen.", "결과 설명이 너무 깊이 중첩되어 있거나, 다른 주소를 참조하거나, 이름에 보이지 않는 글자가 들어 있습니다."},
+		{"The description of its results is not JSON.", "결과 설명이 JSON이 아닙니다."},
+		{"The name of an argument holds characters that cannot be seen.", "인수 이름에 보이지 않는 글자가 들어 있습니다."},
 
 		{"What was known of the server %s cannot be read: %w.", "%s 서버에 대해 저장해 둔 정보를 읽을 수 없습니다: %w."},
 		{"Connect it again: `oxios mcp connect %s`.", "다시 연결하세요: `oxios mcp connect %s`."},
