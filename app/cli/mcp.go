@@ -141,6 +141,15 @@ func (c *console) showServer(v kernel.MCPView) error {
 	for _, row := range changedTools(v.Known.Tools, v.Known.Changed.Tools) {
 		c.printf("  %s", row)
 	}
+	if was, is := v.Known.Instructions, v.Known.Changed.Instructions; was != is {
+		row := func(sign, text string) {
+			if text != "" {
+				c.printf("  %s %s %s", sign, c.t("Instructions:", "사용 지침:"), oneLine(text))
+			}
+		}
+		row("-", was)
+		row("+", is)
+	}
 	c.note(c.t("Accept it with `oxios mcp accept %s %s`, or remove the server.", "`oxios mcp accept %s %s` 명령으로 수락하거나 서버를 제거하세요."), v.Name, v.Known.Changed.Hash[:12])
 	return nil
 }

@@ -95,6 +95,9 @@ func (c *console) mcpLogin() *cobra.Command {
 			}
 			c.note(c.t("Sign in at %s. If no browser opens, open this address:", "로그인할 곳: %s. 브라우저가 열리지 않으면 이 주소를 여세요:"), oneLine(page.Host))
 			c.note("%s", oneLine(page.URL))
+			if page.TokenHost != "" {
+				c.note(c.t("What you allow there is handed to another machine, %s. Go on only if you know both.", "로그인 결과를 넘겨받는 곳은 다른 컴퓨터입니다: %s. 둘 다 아는 곳일 때만 계속하세요."), oneLine(page.TokenHost))
+			}
 			if !noBrowser {
 				c.browse(page.URL)
 			}

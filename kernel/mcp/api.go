@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -209,14 +208,7 @@ func (a *API) Remove(ctx context.Context, name string) error {
 		a.s.forgive(name)
 		a.s.giveUp(name)
 		defer a.s.c.Told(name)
-		a.s.door(name).cached.Store(nil)
-		if err := a.s.forgetKeys(ctx, name, def); err != nil {
-			return struct{}{}, sys.Errorf(sys.CodeUnavailable, "The server %s is removed, but a key of it could not be deleted: %w.", name, err).WithHint("Unlock the keys, add the server again and remove it once more.")
-		}
-		if err := os.RemoveAll(a.s.at(name)); err != nil {
-			return struct{}{}, sys.Errorf(sys.CodeUnavailable, "The server %s is removed, but its folder could not be deleted: %w.", name, err).WithHint("Delete %s yourself.", a.s.at(name))
-		}
-		return struct{}{}, nil
+		return struct{}{}, a.s.clear(ctx, name, def)
 	})
 	return err
 }
@@ -238,12 +230,14 @@ func (a *API) Connect(ctx context.Context, name string) (ServerView, error) {
 			return ServerView{}, err
 		}
 		defer done()
-		if err := a.s.learn(ctx, l); err != nil {
+		if err := a.s.learn(ctx, l, true); err != nil {
 			return ServerView{}, err
 		}
-		if in := a.s.signedIn(name, def); in.Needed { // it was called all the same
-			in.Needed = false
-			if err := a.s.note(name, in); err != nil {
+		if a.s.signedIn(name, def).Needed { // it was called all the same
+			err := a.s.alone(ctx, name, func() error {
+				return a.s.amend(name, def, func(v *SignIn) bool { v.Needed = false; return true })
+			})
+			if err != nil {
 				return ServerView{}, err
 			}
 		}
@@ -252,18 +246,27 @@ func (a *API) Connect(ctx context.Context, name string) (ServerView, error) {
 	})
 }
 
-// learn asks a server that runs what it offers, and keeps that.
-func (s *Service) learn(ctx context.Context, l *live) error {
+// learn asks a server that runs what it offers, and keeps that. Where it told no news since it was asked last, it is asked
+// again only if anew says so. Who comes while it is being asked waits for the answer.
+func (s *Service) learn(ctx context.Context, l *live, anew bool) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
+	select {
+	case l.learning <- struct{}{}:
+		defer func() { <-l.learning }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	news := l.news.Load() // what changes from here on is told anew
+	if !anew && l.learned.Load() == news {
+		return nil
+	}
 	ctx, met := listen(ctx)
-	l.learned.Store(true) // what changes from here on is told anew
 	said := l.session.InitializeResult()
 	var listed []*sdk.Tool
 	if said.Capabilities != nil && said.Capabilities.Tools != nil {
 		for t, err := range l.session.Tools(ctx, nil) {
 			if err != nil {
-				l.learned.Store(false)
 				if why := met.of(err); why != nil {
 					return why
 				}
@@ -278,14 +281,29 @@ func (s *Service) learn(ctx context.Context, l *live) error {
 	now := Known{
 		Protocol: said.ProtocolVersion, At: s.c.Clock.Now().UTC(), Tools: tools, Left: left,
 		Hash: hashOf(tools, left, said.Instructions), For: identity(l.def),
+		Instructions: plain(said.Instructions, maxInstruction),
 	}
 	if said.ServerInfo != nil {
 		now.Title, now.Version = plain(cmp.Or(said.ServerInfo.Title, said.ServerInfo.Name), 80), plain(said.ServerInfo.Version, 40)
 	}
+	if err := s.compare(l, now); err != nil {
+		return err
+	}
+	l.learned.Store(news)
+	return nil
+}
+
+// compare keeps what a server says now: as what it offers where that is new or the same, or beside what was accepted.
+func (s *Service) compare(l *live, now Known) error {
+	s.pin.Lock()
+	defer s.pin.Unlock()
+	if def, err := s.server(l.name); err != nil || identity(def) != identity(l.def) {
+		return changedMeanwhile(l.name)
+	}
 	old, ok, err := s.known(l.name, l.def)
 	if ok && err == nil && old.Hash != now.Hash {
-		changed := &Changed{At: now.At, Tools: now.Tools, Left: now.Left, Hash: now.Hash}
-		now.Tools, now.Left, now.Hash, now.Changed = old.Tools, old.Left, old.Hash, changed
+		changed := &Changed{At: now.At, Tools: now.Tools, Left: now.Left, Hash: now.Hash, Instructions: now.Instructions}
+		now.Tools, now.Left, now.Hash, now.Instructions, now.Changed = old.Tools, old.Left, old.Hash, old.Instructions, changed
 	}
 	return s.keep(l.name, now)
 }
@@ -298,6 +316,8 @@ func (a *API) Accept(ctx context.Context, name, hash string) (ServerView, error)
 		if err != nil {
 			return ServerView{}, err
 		}
+		a.s.pin.Lock()
+		defer a.s.pin.Unlock()
 		k, ok, err := a.s.known(name, def)
 		switch {
 		case err != nil:
@@ -307,7 +327,7 @@ func (a *API) Accept(ctx context.Context, name, hash string) (ServerView, error)
 		case k.Changed.Hash != hash:
 			return ServerView{}, sys.Errorf(sys.CodeConflict, "What the server %s offers changed once more. Nothing was accepted.", name).WithHint("Review it again.")
 		}
-		k.Tools, k.Left, k.Hash, k.Changed = k.Changed.Tools, k.Changed.Left, k.Changed.Hash, nil
+		k.Tools, k.Left, k.Hash, k.Instructions, k.Changed = k.Changed.Tools, k.Changed.Left, k.Changed.Hash, k.Changed.Instructions, nil
 		if err := a.s.keep(name, k); err != nil {
 			return ServerView{}, err
 		}
@@ -358,8 +378,16 @@ func (a *API) Call(ctx context.Context, in Call) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
+		if now, nerr := a.s.server(in.Server); nerr != nil || !now.runsAs(def) || now.Effect != def.Effect {
+			return Result{}, changedMeanwhile(in.Server)
+		}
 		return a.s.call(ctx, a.c, in.Server, def, tool, args)
 	})
+}
+
+// changedMeanwhile is the error of what was asked of a server that the person gives something else by now.
+func changedMeanwhile(name string) error {
+	return sys.Errorf(sys.CodeConflict, "The server %s changed while this waited. Nothing was called.", name).WithHint("Try again.")
 }
 
 // action fills in what the guard and the person need to know of a call that can be made.
@@ -426,10 +454,8 @@ func (s *Service) call(ctx context.Context, c *guard.Caller, name string, def Se
 	}
 	defer done()
 	// A server may have changed since it was known: what runs must be what was accepted.
-	if !l.learned.Load() {
-		if err := s.learn(ctx, l); err != nil {
-			return Result{}, err
-		}
+	if err := s.learn(ctx, l, false); err != nil {
+		return Result{}, err
 	}
 	if tool, err = s.offered(name, def, tool.Name); err != nil {
 		return Result{}, err
@@ -441,10 +467,12 @@ func (s *Service) call(ctx context.Context, c *guard.Caller, name string, def Se
 	served := l.served.Swap(true)
 	params := &sdk.CallToolParams{Name: tool.Name, Arguments: args, Meta: sdk.Meta{}}
 	params.SetProgressToken(u.token)
+	hurry := context.AfterFunc(u.ctx, l.input.hurry)
 	r, err := l.session.CallTool(call, params)
+	hurry()
 	cost, denied := u.spent()
 	switch {
-	case served && errors.Is(err, sdk.ErrSessionMissing): // the server forgot the session and called nothing: a new one is asked
+	case served && errors.Is(err, sdk.ErrSessionMissing) && met.missed(): // the server forgot the session and called nothing: a new one is asked
 		l.forgotten()
 		return s.call(ctx, c, name, def, tool, args)
 	case err == nil:
@@ -461,10 +489,15 @@ func (s *Service) call(ctx context.Context, c *guard.Caller, name string, def Se
 	case l.web != nil && met.of(err) != nil:
 		return Result{}, met.of(err)
 	case l.web != nil && !refuses(err):
-		if errors.Is(err, sdk.ErrConnectionClosed) {
+		if errors.Is(err, sdk.ErrSessionMissing) {
+			l.forgotten()
+		} else if errors.Is(err, sdk.ErrConnectionClosed) {
 			l.lost()
 		}
 		return Result{}, sys.Errorf(sys.CodeUnavailable, "The connection to the server %s broke off while %s was called. Check what it did before you try again.", name, tool.Name)
+	case l.input.unread():
+		l.lost()
+		return Result{}, sys.Errorf(sys.CodeUnavailable, "The server %s did not read what was sent to it, so it was ended. Check what %s did before you try again.", name, tool.Name).WithHint("`oxios mcp log %s` shows what it said.", name)
 	case errors.Is(err, sdk.ErrConnectionClosed):
 		l.lost() // so that the next call finds none, and starts another
 		return Result{}, sys.Errorf(sys.CodeUnavailable, "The server %s ended while %s was called. Check what it did before you try again.", name, tool.Name).WithHint("`oxios mcp log %s` shows what it said.", name)

@@ -20,7 +20,7 @@ func (l *live) newClient(ctx context.Context) *sdk.Client {
 			Elicitation: &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}},
 		},
 		Logger: slog.New(slog.DiscardHandler), ElicitationHandler: l.elicit,
-		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { l.learned.Store(false) },
+		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { l.news.Add(1) },
 		ProgressNotificationHandler: l.progress,
 	}
 	if l.def.Sampling {

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -64,6 +65,45 @@ func bare(value string) string {
 		return strings.TrimSpace(rest)
 	}
 	return value
+}
+
+// secret is a client_secret with the authorization server that it is for: "" until somebody signed in with it.
+type secret struct {
+	Secret string `json:"secret"`
+	Issuer string `json:"issuer"`
+}
+
+// secretOf is the client_secret of a server; none is the zero value.
+func (s *Service) secretOf(ctx context.Context, name string, def Server) (secret, error) {
+	raw, err := s.c.Keys.Get(ctx, keyName(name, clientSecret), def.URL)
+	if sys.CodeOf(err) == sys.CodeNotFound {
+		return secret{}, nil
+	}
+	if err != nil {
+		return secret{}, err
+	}
+	var bound secret
+	if json.Unmarshal([]byte(raw), &bound) != nil || bound.Secret == "" || bound.Issuer == "" {
+		bound = secret{Secret: raw} // as the person entered it
+	}
+	s.c.Secret(bound.Secret)
+	return bound, nil
+}
+
+// bindSecret notes for which authorization server the client_secret is that somebody signed in with. Whoever calls it is alone.
+func (s *Service) bindSecret(ctx context.Context, name string, def Server, g grant) error {
+	if def.ClientID == "" || g.Client.Secret == "" {
+		return nil
+	}
+	has, err := s.secretOf(ctx, name, def)
+	if err != nil || has.Issuer != "" || has.Secret != g.Client.Secret {
+		return err
+	}
+	raw, err := json.Marshal(secret{Secret: has.Secret, Issuer: g.Issuer})
+	if err == nil {
+		_, err = s.c.Keys.Set(ctx, keyName(name, clientSecret), def.URL, string(raw))
+	}
+	return err
 }
 
 // forget deletes a key; one that is not there is deleted already.

@@ -22,6 +22,8 @@ type Known struct {
 	Left     []LeftOut `json:"left,omitempty"`
 	Hash     string    `json:"hash"`
 
+	Instructions string `json:"instructions,omitempty"` // how it wants to be used; no agent is told it
+
 	// Changed is what it says now, where that is not what was accepted: nothing of it is offered.
 	Changed *Changed `json:"changed,omitempty"`
 	// For says which command it was that said all this: of another one nothing is known.
@@ -34,6 +36,8 @@ type Changed struct {
 	Tools []Tool    `json:"tools"`
 	Left  []LeftOut `json:"left,omitempty"`
 	Hash  string    `json:"hash"`
+
+	Instructions string `json:"instructions,omitempty"`
 }
 
 // The files of a server, in its folder below the service's.

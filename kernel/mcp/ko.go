@@ -26,7 +26,9 @@ func korean() [][2]string {
 		{"The description of its arguments leads to another address.", "인수 설명이 다른 주소를 참조합니다."},
 
 		{"The description of its results takes more than %d kB.", "결과 설명이 %d kB를 넘습니다."},
-		{"The description of its results is nested too deeply or leads to another address.", "결과 설명이 너무 깊이 중첩되어 있거나 다른 주소를 참조합니다."},
+		{"The description of its results is nested too deeply, leads to another address, or has a name with characters that cannot be seen.", "결과 설명이 너무 깊이 중첩되어 있거나, 다른 주소를 참조하거나, 이름에 보이지 않는 글자가 들어 있습니다."},
+		{"The description of its results is not JSON.", "결과 설명이 JSON이 아닙니다."},
+		{"The name of an argument holds characters that cannot be seen.", "인수 이름에 보이지 않는 글자가 들어 있습니다."},
 
 		{"What was known of the server %s cannot be read: %w.", "%s 서버에 대해 저장해 둔 정보를 읽을 수 없습니다: %w."},
 		{"Connect it again: `oxios mcp connect %s`.", "다시 연결하세요: `oxios mcp connect %s`."},
@@ -68,6 +70,7 @@ func korean() [][2]string {
 		{"Calls “%s” on the server %s", "%[2]s 서버의 ‘%[1]s’ 도구를 호출합니다"},
 		{"Only the server's program knows what this does. You have not set what its tools may do without approval.", "실제 동작은 서버 프로그램만 압니다. 이 서버의 도구가 승인 없이 할 수 있는 일을 아직 정하지 않았습니다."},
 		{"Only the server's program knows what this does. You allow its tools this without approval: %s.", "실제 동작은 서버 프로그램만 압니다. 이 서버의 도구에 승인 없이 허용한 것: %s."},
+		{"The server %s changed while this waited. Nothing was called.", "기다리는 동안 %s 서버가 바뀌었습니다. 호출하지 않았습니다."},
 		{"The server %s is off. Nothing was called.", "%s 서버가 꺼져 있습니다. 호출하지 않았습니다."},
 		{"The person can switch it on: `oxios mcp enable %s`.", "사용자가 켤 수 있습니다: `oxios mcp enable %s`."},
 		{"The server %s changed what it offers, and the person has not accepted that. Nothing was called.", "%s 서버의 도구가 바뀌었고 사용자가 아직 수락하지 않았습니다. 호출하지 않았습니다."},
@@ -78,6 +81,8 @@ func korean() [][2]string {
 		{"`oxios mcp tools %s` shows them.", "`oxios mcp tools %s` 명령으로 도구를 확인하세요."},
 		{"%s did not answer within %s. Check what it did before you try again.", "%s 도구가 %s 안에 응답하지 않았습니다. 다시 시도하기 전에 무엇을 했는지 확인하세요."},
 		{"The server %s ended while %s was called. Check what it did before you try again.", "%[2]s 도구를 호출하는 동안 %[1]s 서버가 종료되었습니다. 다시 시도하기 전에 무엇을 했는지 확인하세요."},
+		{"The server %s did not read what was sent to it, so it was ended. Check what %s did before you try again.", "%s 서버가 보낸 내용을 읽지 않아 종료했습니다. 다시 시도하기 전에 %s 도구가 무엇을 했는지 확인하세요."},
+		{"The server %s was ended while it started.", "%s 서버를 시작하는 도중에 종료했습니다."},
 		{"%s was refused by its server: %w.", "서버가 %s 호출을 거절했습니다: %w."},
 
 		{"The server %s asked for more than fits a form, so the person was not asked.", "%s 서버가 양식에 담을 수 없는 것을 요구해서 사용자에게 묻지 않았습니다."},

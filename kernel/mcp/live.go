@@ -27,14 +27,16 @@ type live struct {
 	name    string
 	def     Server
 	job     *sandbox.Job
+	input   *input
 	web     *remote // of a server that runs elsewhere, in place of job
 	client  *sdk.Client
 	session *sdk.ClientSession
 	said    *journal
 
-	ready chan struct{} // closed when it has been started, or has not
-	done  chan struct{} // closed when one that was started is gone
-	err   error         // why it has not; valid after ready
+	stop  context.CancelCauseFunc // gives up its start
+	ready chan struct{}           // closed when it has been started, or has not
+	done  chan struct{}           // closed when one that was started is gone
+	err   error                   // why it has not; valid after ready
 
 	mu     sync.Mutex
 	calls  int         // under way
@@ -44,8 +46,10 @@ type live struct {
 	used   time.Time   // when the last one ended
 	over   bool        // it was ended from here
 
-	served  atomic.Bool // a tool of it was called
-	learned atomic.Bool // what it offers now was looked at
+	served   atomic.Bool   // a tool of it was called
+	news     atomic.Int64  // how often it told that what it offers changed, and one for its start
+	learned  atomic.Int64  // so many news were looked at
+	learning chan struct{} // held by the only one who looks
 }
 
 // The times of a server.
@@ -72,15 +76,21 @@ func (s *Service) reach(ctx context.Context, name string, def Server) (l *live, 
 			s.mu.Unlock()
 			l.end() // it runs with what the person no longer gives it
 			continue
+		case !ok && !s.inForce(name, def):
+			s.mu.Unlock()
+			return nil, nil, changedMeanwhile(name)
 		case !ok:
-			l = &live{s: s, name: name, def: def, ready: make(chan struct{}), done: make(chan struct{}), used: s.c.Clock.Now()}
+			l = &live{s: s, name: name, def: def, ready: make(chan struct{}), done: make(chan struct{}), learning: make(chan struct{}, 1), used: s.c.Clock.Now()}
+			l.news.Store(1)
 			s.live[name] = l
 			select {
 			case s.began <- struct{}{}:
 			default: // it is known already
 			}
 			// It is not the caller's alone: who stops waiting for it does not end it for others.
-			go l.start(context.WithoutCancel(ctx))
+			var start context.Context
+			start, l.stop = context.WithCancelCause(context.WithoutCancel(ctx))
+			go l.start(start)
 		}
 		l.take()
 		s.mu.Unlock()
@@ -98,9 +108,16 @@ func (s *Service) reach(ctx context.Context, name string, def Server) (l *live, 
 	}
 }
 
+// inForce reports whether a server still runs by this definition.
+func (s *Service) inForce(name string, def Server) bool {
+	now, err := s.server(name)
+	return err == nil && now.runsAs(def)
+}
+
 // start starts the server and greets it.
 func (l *live) start(ctx context.Context) {
 	defer close(l.ready)
+	defer l.stop(nil)
 	if l.err = l.s.mayStart(ctx, l.name, l.def); l.err == nil && l.def.remote() {
 		l.err = l.dial(ctx)
 	} else if l.err == nil {
@@ -166,7 +183,7 @@ func (l *live) launch(ctx context.Context) error {
 		l.said.write(p)
 	}
 	l.said.line("Started " + l.def.Command + ".")
-	l.job, err = l.s.c.Sandbox.Start(ctx, spec)
+	l.job, err = l.s.c.Sandbox.Start(context.WithoutCancel(ctx), spec) // once it runs it is told to end
 	in.Close()
 	if err != nil {
 		write.Close()
@@ -181,14 +198,20 @@ func (l *live) launch(ctx context.Context) error {
 		l.said.line("Ended.")
 		l.said.close()
 	}()
+	l.input = newInput(write, l.job.Kill)
 	greet, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	stop := context.AfterFunc(greet, func() { hear.Close() }) // a server that stays silent in its answer holds nobody up
-	l.session, err = l.newClient(ctx).Connect(greet, &sdk.IOTransport{Reader: hear, Writer: write, MaxLineLength: maxLine}, nil)
+	l.session, err = l.newClient(ctx).Connect(greet, &sdk.IOTransport{Reader: hear, Writer: l.input, MaxLineLength: maxLine}, nil)
 	stop()
 	if err != nil {
 		late := greet.Err() != nil
 		hear.Close()
+		if ctx.Err() != nil {
+			l.job.Kill()
+			<-l.job.Done()
+			return context.Cause(ctx)
+		}
 		l.killAfter(endTime) // one that ended is gone in a moment, and says with what
 		<-l.job.Done()
 		why := sys.Say("It did not answer as an MCP server does.")
@@ -325,6 +348,7 @@ func (l *live) end() {
 	l.mu.Lock()
 	l.over = true
 	l.mu.Unlock()
+	l.stop(sys.Errorf(sys.CodeCanceled, "The server %s was ended while it started.", l.name))
 	<-l.ready
 	if l.err != nil {
 		return

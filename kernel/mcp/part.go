@@ -68,6 +68,7 @@ type Service struct {
 	doors   map[string]*door       // by name: the sign-ins of servers
 	signing map[string]*signing    // by name: the sign-in that was begun last
 	closed  bool
+	pin     sync.Mutex // held by who compares what a server says with what was accepted
 	running bool
 }
 

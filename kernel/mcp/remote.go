@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -76,6 +77,9 @@ func (l *live) dial(ctx context.Context) error {
 	}
 	r.cut()
 	l.session = nil
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	why := said.of(err)
 	switch {
 	case why == nil && greet.Err() != nil:
@@ -93,8 +97,15 @@ func (l *live) dial(ctx context.Context) error {
 func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 	note := noteOf(req.Context())
 	note.set(nil)
+	calls := note != nil && req.Method == http.MethodPost && methodOf(req) == "tools/call"
+	if calls {
+		note.called(true)
+	}
 	res, err := r.send(req)
 	if err == nil {
+		if calls && res.StatusCode == http.StatusNotFound {
+			note.called(false)
+		}
 		return res, nil
 	}
 	if e, ok := errors.AsType[*sys.Error](err); ok {
@@ -144,12 +155,15 @@ func (r *remote) send(req *http.Request) (*http.Response, error) {
 		}
 		if res.StatusCode == http.StatusUnauthorized {
 			res.Body.Close()
-			return nil, r.l.s.needs(name, def, challengeOf(res))
+			if _, err = r.l.s.needs(req.Context(), name, def, token, challengeOf(res)); err == nil {
+				err = r.l.s.signInFirst(name) // the person signed in once more, and the next call is made with that
+			}
+			return nil, err
 		}
 	}
 	if res.StatusCode == http.StatusForbidden {
 		res.Body.Close()
-		return nil, r.l.s.forbidden(name, def, challengeOf(res))
+		return nil, r.l.s.forbidden(req.Context(), name, def, challengeOf(res))
 	}
 	r.judge(req, res)
 	return res, nil
@@ -259,10 +273,28 @@ func (r *remote) leads(req *http.Request, via []*http.Request) *sys.Error {
 		WithHint("If you trust that address, add the server with it.")
 }
 
+// methodOf is the method of the message that a request carries.
+func methodOf(req *http.Request) string {
+	var m struct {
+		Method string `json:"method"`
+	}
+	if req.GetBody == nil {
+		return ""
+	}
+	body, err := req.GetBody()
+	if err != nil {
+		return ""
+	}
+	defer body.Close()
+	_ = json.NewDecoder(body).Decode(&m) // what cannot be read has no method
+	return m.Method
+}
+
 // note keeps what the last request of a call met.
 type note struct {
-	mu  sync.Mutex
-	err *sys.Error
+	mu      sync.Mutex
+	err     *sys.Error
+	reached bool // the call of the tool was sent, and not answered with 404
 }
 
 type noteKey struct{}
@@ -285,6 +317,19 @@ func (n *note) set(err *sys.Error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.err = err
+}
+
+func (n *note) called(reached bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.reached = reached
+}
+
+// missed reports whether the server knows nothing of the call: it was not sent, or was for a session that the server forgot.
+func (n *note) missed() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return !n.reached
 }
 
 // of is the sentence about a failed call; nil where nothing is known but that it failed.

@@ -25,6 +25,9 @@ import (
 type SignInPage struct {
 	URL  string `json:"url"`
 	Host string `json:"host"` // the machine that it leads to
+
+	// TokenHost is the machine that gets what the person's yes is worth, where it is another one.
+	TokenHost string `json:"token_host,omitempty"`
 }
 
 // signing is a sign-in that waits for the person.
@@ -107,32 +110,78 @@ func (s *Service) remoteServer(name string) (Server, security.Address, error) {
 	return def, at, err
 }
 
-// giveUp ends a sign-in that still waits for the person.
+// giveUp ends a sign-in that is being prepared, or waits for the person.
 func (s *Service) giveUp(name string) {
 	s.mu.Lock()
 	w := s.signing[name]
 	s.mu.Unlock()
+	w.giveUp(name)
+}
+
+func (w *signing) giveUp(name string) {
 	if w != nil {
 		w.cancel(sys.Errorf(sys.CodeCanceled, "The sign-in at the server %s was given up.", name))
 		<-w.done
 	}
 }
 
-// begin finds out where the person signs in, and waits for it from then on.
+// begin finds out where the person signs in, and waits for it from then on. It is the only sign-in of the server from its
+// first step on: an earlier one is given up.
 func (s *Service) begin(ctx context.Context, name string, def Server, at security.Address) (SignInPage, error) {
-	s.giveUp(name)
+	lasting, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	w := &signing{cancel: cancel, done: make(chan struct{})}
+	s.mu.Lock()
+	closed, earlier := s.closed, s.signing[name]
+	s.signing[name] = w
+	s.mu.Unlock()
+	earlier.giveUp(name)
+	if closed {
+		cancel(sys.Errorf(sys.CodeUnavailable, "Oxios is closing; no server is started any more."))
+	}
+	asking, over := context.WithCancelCause(lasting)
+	defer over(nil)
+	defer context.AfterFunc(ctx, func() { over(context.Cause(ctx)) })()
+	v, page, ln, err := s.prepare(asking, name, def, at)
+	if asking.Err() != nil {
+		if err == nil {
+			ln.Close()
+		}
+		err = context.Cause(asking)
+	}
+	if err != nil {
+		s.mu.Lock()
+		if s.signing[name] == w {
+			delete(s.signing, name)
+		}
+		s.mu.Unlock()
+		w.err = err
+		close(w.done)
+		cancel(nil)
+		return SignInPage{}, err
+	}
+	go func() {
+		defer close(w.done)
+		defer cancel(nil)
+		w.err = v.wait(lasting, ln)
+		s.c.Told(name)
+	}()
+	return page, nil
+}
+
+// prepare asks what a sign-in needs, and opens the port to which the browser returns.
+func (s *Service) prepare(ctx context.Context, name string, def Server, at security.Address) (v *visit, page SignInPage, ln net.Listener, err error) {
 	f := s.flow(name, at)
 	asked, err := f.probe(ctx)
 	if err != nil {
-		return SignInPage{}, err
+		return nil, page, nil, err
 	}
 	res, err := f.resource(ctx, at.URL, asked)
 	if err != nil {
-		return SignInPage{}, err
+		return nil, page, nil, err
 	}
 	old, _, err := s.load(ctx, name, def)
 	if err != nil {
-		return SignInPage{}, err
+		return nil, page, nil, err
 	}
 	chosen := res.AuthorizationServers[0]
 	if i := slices.IndexFunc(res.AuthorizationServers, func(iss string) bool { return sameIssuer(iss, old.Issuer) }); i >= 0 {
@@ -141,20 +190,19 @@ func (s *Service) begin(ctx context.Context, name string, def Server, at securit
 	home := at.URL == chosen || strings.HasPrefix(at.URL, strings.TrimSuffix(chosen, "/")+"/")
 	meta, err := f.issuer(ctx, chosen, home)
 	if err != nil {
-		return SignInPage{}, err
+		return nil, page, nil, err
 	}
 	if !sameIssuer(old.Issuer, meta.Issuer) {
 		old = grant{} // what another authorization server gave is not for this one
 	}
-	ln, err := s.listen(old.Client.Redirect)
-	if err != nil {
-		return SignInPage{}, sys.Errorf(sys.CodeUnavailable, "No port of this computer could be opened for the sign-in: %w.", err)
+	if ln, err = s.listen(old.Client.Redirect); err != nil {
+		return nil, page, nil, sys.Errorf(sys.CodeUnavailable, "No port of this computer could be opened for the sign-in: %w.", err)
 	}
 	g := grant{For: def.URL, Issuer: meta.Issuer, Resource: res.Resource, TokenURL: meta.TokenEndpoint}
 	redirect := "http://" + ln.Addr().String() + "/callback"
 	if g.Client, err = s.register(ctx, f, def, meta, old.Client, redirect); err != nil {
 		ln.Close()
-		return SignInPage{}, err
+		return nil, page, nil, err
 	}
 	scopes := asked.scopes
 	if len(scopes) == 0 {
@@ -166,14 +214,12 @@ func (s *Service) begin(ctx context.Context, name string, def Server, at securit
 		scopes = union(scopes, []string{"offline_access"})
 	}
 	g.Scopes = scopes
-	v := &visit{s: s, f: f, def: def, grant: g, meta: meta, redirect: redirect, verifier: random(), state: random()}
-	page, err := v.page()
-	if err != nil {
+	v = &visit{s: s, f: f, def: def, grant: g, meta: meta, redirect: redirect, verifier: random(), state: random()}
+	if page, err = v.page(); err != nil {
 		ln.Close()
-		return SignInPage{}, err
+		return nil, page, nil, err
 	}
-	s.await(ctx, name, v, ln)
-	return page, nil
+	return v, page, ln, nil
 }
 
 // random is a secret of 256 bits, as addresses can hold it.
@@ -199,11 +245,15 @@ func (s *Service) register(ctx context.Context, f *flow, def Server, meta *oauth
 	basic := len(methods) == 0 || slices.Contains(methods, "client_secret_basic") && !slices.Contains(methods, "client_secret_post")
 	if def.ClientID != "" {
 		c := client{ID: def.ClientID, Basic: basic}
-		secret, err := s.c.Keys.Get(ctx, keyName(f.name, clientSecret), def.URL)
-		if err != nil && sys.CodeOf(err) != sys.CodeNotFound {
+		secret, err := s.secretOf(ctx, f.name, def)
+		if err != nil {
 			return c, err
 		}
-		c.Secret = secret
+		if secret.Issuer != "" && !sameIssuer(secret.Issuer, meta.Issuer) {
+			return c, f.lie("The client_secret of the server %s is for %s, but the server now names %s for signing in. It was not sent there.", f.name, sys.Shorten(plain(secret.Issuer, 200), 200), sys.Shorten(plain(meta.Issuer, 200), 200)).
+				WithHint("If that is right, enter the secret again: `oxios mcp key %s client_secret`.", f.name)
+		}
+		c.Secret = secret.Secret
 		return c, nil
 	}
 	if doc := s.c.Settings.MCP().Client; doc != "" && meta.ClientIDMetadataDocumentSupported {
@@ -277,26 +327,11 @@ func (v *visit) page() (SignInPage, error) {
 		}
 	}
 	u.RawQuery, u.Fragment = q.Encode(), ""
-	return SignInPage{URL: u.String(), Host: u.Host}, nil
-}
-
-// await waits for the person's answer, and keeps the token that comes of it.
-func (s *Service) await(ctx context.Context, name string, v *visit, ln net.Listener) {
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	w := &signing{cancel: cancel, done: make(chan struct{})}
-	s.mu.Lock()
-	closed := s.closed
-	s.signing[name] = w
-	s.mu.Unlock()
-	if closed {
-		cancel(sys.Errorf(sys.CodeUnavailable, "Oxios is closing; no server is started any more."))
+	p := SignInPage{URL: u.String(), Host: u.Host}
+	if host := hostOf(v.meta.TokenEndpoint); host != u.Host {
+		p.TokenHost = host
 	}
-	go func() {
-		defer close(w.done)
-		defer cancel(nil)
-		w.err = v.wait(ctx, ln)
-		s.c.Told(name)
-	}()
+	return p, nil
 }
 
 // wait serves the address to which the browser returns, until it does.
@@ -368,7 +403,10 @@ func (v *visit) redeem(ctx context.Context, q url.Values) error {
 		return err
 	}
 	return v.s.alone(ctx, name, func() error {
-		return v.s.store(ctx, name, g, SignIn{At: v.s.c.Clock.Now().UTC()})
+		if err := v.s.store(ctx, name, g, SignIn{At: v.s.c.Clock.Now().UTC()}); err != nil {
+			return err
+		}
+		return v.s.bindSecret(ctx, name, v.def, g)
 	})
 }
 

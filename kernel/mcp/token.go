@@ -83,15 +83,54 @@ const (
 	lockFile   = "sign-in.lock"
 )
 
-// alone runs fn as the only one on this computer who changes the sign-in of a server.
+// alone runs fn as the only one on this computer who changes the sign-in of a server. Of one that was removed there is none.
 func (s *Service) alone(ctx context.Context, name string, fn func() error) error {
+	done, err := s.turn(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if _, err := s.server(name); err != nil {
+		return err
+	}
+	return s.locked(ctx, name, fn)
+}
+
+// turn waits until nobody else in this process changes the sign-in of a server.
+func (s *Service) turn(ctx context.Context, name string) (done func(), err error) {
 	d := s.door(name)
 	select {
 	case d.turn <- struct{}{}:
-		defer func() { <-d.turn }()
+		return func() { <-d.turn }, nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
+}
+
+// clear deletes the keys and the folder of a server that was removed, after whoever still changes its sign-in. What cannot be
+// deleted is told.
+func (s *Service) clear(ctx context.Context, name string, def Server) error {
+	done, err := s.turn(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer done()
+	s.pin.Lock()
+	defer s.pin.Unlock()
+	s.door(name).cached.Store(nil)
+	if def.remote() {
+		if err := s.locked(ctx, name, func() error { return s.forgetKeys(ctx, name, def) }); err != nil {
+			return sys.Errorf(sys.CodeUnavailable, "The server %s is removed, but a key of it could not be deleted: %w.", name, err).WithHint("Unlock the keys, add the server again and remove it once more.")
+		}
+	}
+	if err := os.RemoveAll(s.at(name)); err != nil {
+		return sys.Errorf(sys.CodeUnavailable, "The server %s is removed, but its folder could not be deleted: %w.", name, err).WithHint("Delete %s yourself.", s.at(name))
+	}
+	return nil
+}
+
+// locked runs fn as the only process of this computer that changes the sign-in of a server.
+func (s *Service) locked(ctx context.Context, name string, fn func() error) error {
 	if err := os.MkdirAll(s.at(name), 0o700); err != nil {
 		return sys.Errorf(sys.CodeUnavailable, "The folder of the server %s cannot be made: %w.", name, err)
 	}
@@ -171,6 +210,9 @@ func (s *Service) hide(g grant) {
 
 // store keeps a grant, and what may be shown of it. Whoever calls it is alone.
 func (s *Service) store(ctx context.Context, name string, g grant, v SignIn) error {
+	if now, err := s.server(name); err != nil || now.URL != g.For {
+		return sys.Errorf(sys.CodeConflict, "The server %s was changed or removed meanwhile, so its token was not kept.", name).WithHint("Sign in again: `oxios mcp login %s`.", name)
+	}
 	raw, err := json.Marshal(g)
 	if err != nil {
 		return err
@@ -261,22 +303,17 @@ func (s *Service) drop(ctx context.Context, name string, def Server, g grant) er
 	return err
 }
 
-// rejected is called when a server answered 401 to a token. It returns another one, where there is a newer or could be got.
+// rejected is called when a server answered 401 to a token, or to a call without one. It returns another one, where there is a newer or could be got.
 func (s *Service) rejected(ctx context.Context, name string, def Server, token string, asked challenge) (string, error) {
-	if token == "" {
-		return "", s.needs(name, def, asked)
+	if token != "" {
+		if err := s.moved(ctx, name, def, token, asked); err != nil {
+			return "", err
+		}
 	}
-	if err := s.moved(ctx, name, def, token, asked); err != nil {
-		return "", err
+	if newer, err := s.token(ctx, name, def, token); newer != "" || err != nil {
+		return newer, err
 	}
-	newer, err := s.token(ctx, name, def, token)
-	if err != nil {
-		return "", err
-	}
-	if newer == "" {
-		return "", s.needs(name, def, asked)
-	}
-	return newer, nil
+	return s.needs(ctx, name, def, token, asked)
 }
 
 // moved drops the sign-in of a server that names another authorization server by now: what the old one gave is not for it.
@@ -297,17 +334,44 @@ func (s *Service) moved(ctx context.Context, name string, def Server, token stri
 	return errors.Join(err, s.signInFirst(name))
 }
 
-// needs notes that a server wants the person to sign in, and is the error that says so.
-func (s *Service) needs(name string, def Server, asked challenge) error {
-	v := s.signedIn(name, def)
-	if more := union(v.Asks, asked.scopes); !v.Needed || len(more) != len(v.Asks) {
-		v.Needed, v.Asks = true, more
-		if err := s.note(name, v); err != nil {
-			return err
+// needs notes that a server wants the person to sign in, and returns the error that says so. Where the person signed in since
+// the call with the rejected token was made, it returns the new token instead.
+func (s *Service) needs(ctx context.Context, name string, def Server, rejected string, asked challenge) (token string, err error) {
+	err = s.alone(ctx, name, func() error {
+		if !s.signedIn(name, def).At.IsZero() {
+			g, ok, err := s.load(ctx, name, def)
+			if err != nil {
+				return err
+			}
+			if ok && g.usable(s.c.Clock.Now(), rejected) {
+				token = g.Access
+				return nil
+			}
 		}
+		return s.amend(name, def, func(v *SignIn) bool {
+			more := union(v.Asks, asked.scopes)
+			news := !v.Needed || len(more) != len(v.Asks)
+			v.Needed, v.Asks = true, more
+			return news
+		})
+	})
+	if err == nil && token == "" {
+		err = s.signInFirst(name)
+	}
+	return token, err
+}
+
+// amend changes what is known of a sign-in, where change says so. Whoever calls it is alone.
+func (s *Service) amend(name string, def Server, change func(v *SignIn) bool) error {
+	v := s.signedIn(name, def)
+	if !change(&v) {
+		return nil
+	}
+	err := s.note(name, v)
+	if err == nil {
 		s.c.Told(name)
 	}
-	return s.signInFirst(name)
+	return err
 }
 
 func (s *Service) signInFirst(name string) *sys.Error {
@@ -316,17 +380,19 @@ func (s *Service) signInFirst(name string) *sys.Error {
 }
 
 // forbidden is the error of a call that the sign-in does not cover.
-func (s *Service) forbidden(name string, def Server, asked challenge) error {
+func (s *Service) forbidden(ctx context.Context, name string, def Server, asked challenge) error {
 	if asked.code != "insufficient_scope" || def.authorizes() {
 		return sys.Errorf(sys.CodeAuth, "The server %s does not allow this call (403).", name).WithHint("Check what the account may do that it is called with.")
 	}
-	v := s.signedIn(name, def)
-	if more := union(v.Asks, asked.scopes); len(more) != len(v.Asks) {
-		v.Asks = more
-		if err := s.note(name, v); err != nil {
-			return err
-		}
-		s.c.Told(name)
+	err := s.alone(ctx, name, func() error {
+		return s.amend(name, def, func(v *SignIn) bool {
+			had := len(v.Asks)
+			v.Asks = union(v.Asks, asked.scopes)
+			return len(v.Asks) != had
+		})
+	})
+	if err != nil {
+		return err
 	}
 	return sys.Errorf(sys.CodeAuth, "The sign-in at the server %s does not allow this call. It needs: %s.", name, strings.Join(asked.scopes, ", ")).
 		WithHint("The person can sign in again to allow it: `oxios mcp login %s`.", name)

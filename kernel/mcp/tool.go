@@ -38,6 +38,7 @@ const (
 	maxSchema      = 32 << 10
 	maxDepth       = 24
 	maxDescription = 4000
+	maxInstruction = 20000
 	maxName        = 64 // of a call, as providers take it
 	joint          = "__"
 )
@@ -61,7 +62,8 @@ func toolsOf(server string, listed []*sdk.Tool) (tools []Tool, left []LeftOut) {
 			leave(sys.Say("The description of its arguments takes more than %d kB.", maxSchema>>10))
 			continue
 		}
-		if why := refuse(schema); why.EN != "" {
+		schema, why := argsOf(schema)
+		if why.EN != "" {
 			leave(why)
 			continue
 		}
@@ -83,7 +85,7 @@ func toolsOf(server string, listed []*sdk.Tool) (tools []Tool, left []LeftOut) {
 }
 
 // outputOf is the schema of a tool's results, or why it cannot be taken.
-func outputOf(t *sdk.Tool) (json.RawMessage, sys.Words) {
+func outputOf(t *sdk.Tool) (out json.RawMessage, why sys.Words) {
 	if t.OutputSchema == nil {
 		return nil, sys.Words{}
 	}
@@ -91,10 +93,14 @@ func outputOf(t *sdk.Tool) (json.RawMessage, sys.Words) {
 	if err != nil || len(schema) > maxSchema {
 		return nil, sys.Say("The description of its results takes more than %d kB.", maxSchema>>10)
 	}
-	if why := walk(t.OutputSchema, 0); why.EN != "" {
-		return nil, sys.Say("The description of its results is nested too deeply or leads to another address.")
+	v, err := decoded(schema)
+	if err != nil {
+		return nil, sys.Say("The description of its results is not JSON.")
 	}
-	return schema, sys.Words{}
+	if v, why = cleaned(v, 0); why.EN != "" {
+		return nil, sys.Say("The description of its results is nested too deeply, leads to another address, or has a name with characters that cannot be seen.")
+	}
+	return encoded(v), sys.Words{}
 }
 
 func titleOf(t *sdk.Tool) string {
@@ -104,44 +110,70 @@ func titleOf(t *sdk.Tool) string {
 	return t.Title
 }
 
-// refuse says why the schema of a tool cannot be passed on; the zero Words when it can.
-func refuse(schema []byte) sys.Words {
-	var v any
-	d := json.NewDecoder(bytes.NewReader(schema))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
-		return sys.Say("The description of its arguments is not JSON.")
+// argsOf is the schema of a tool's arguments as it is passed on, or why it cannot be.
+func argsOf(schema json.RawMessage) (json.RawMessage, sys.Words) {
+	v, err := decoded(schema)
+	if err != nil {
+		return nil, sys.Say("The description of its arguments is not JSON.")
 	}
 	top, ok := v.(map[string]any)
 	if kind, _ := top["type"].(string); !ok || kind != "object" {
-		return sys.Say("Its arguments are not an object.")
+		return nil, sys.Say("Its arguments are not an object.")
 	}
-	return walk(v, 0)
+	v, why := cleaned(v, 0)
+	if why.EN != "" {
+		return nil, why
+	}
+	return encoded(v), why
 }
 
-func walk(v any, depth int) sys.Words {
+func decoded(schema json.RawMessage) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(schema))
+	d.UseNumber()
+	return v, d.Decode(&v)
+}
+
+func encoded(v any) json.RawMessage {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("mcp: encode a schema: %v", err)) // it came from JSON
+	}
+	return raw
+}
+
+// cleaned is a schema without what people do not see: whole sentences can hide in a description or in a value. A name is left
+// as it is, because the server knows its argument by it: one that hides something is a reason to leave the tool out.
+func cleaned(v any, depth int) (out any, why sys.Words) {
 	if depth > maxDepth {
-		return sys.Say("The description of its arguments is nested too deeply.")
+		return nil, sys.Say("The description of its arguments is nested too deeply.")
 	}
 	switch v := v.(type) {
+	case string:
+		return seen(v), why
 	case map[string]any:
 		if ref, ok := v["$ref"].(string); ok && !strings.HasPrefix(ref, "#") {
-			return sys.Say("The description of its arguments leads to another address.")
+			return nil, sys.Say("The description of its arguments leads to another address.")
 		}
-		for _, inner := range v {
-			if why := walk(inner, depth+1); why.EN != "" {
-				return why
+		for name, inner := range v {
+			if seen(name) != name {
+				return nil, sys.Say("The name of an argument holds characters that cannot be seen.")
+			}
+			if v[name], why = cleaned(inner, depth+1); why.EN != "" {
+				return nil, why
 			}
 		}
 	case []any:
-		for _, inner := range v {
-			if why := walk(inner, depth+1); why.EN != "" {
-				return why
+		for i, inner := range v {
+			if v[i], why = cleaned(inner, depth+1); why.EN != "" {
+				return nil, why
 			}
 		}
 	}
-	return sys.Words{}
+	return v, why
 }
+
+// seen is a text without what people do not see.
+func seen(text string) string { return security.PlainText(security.WithoutControl(text)) }
 
 // callName is how agents call a tool. It holds only what every provider takes; what had to be changed ends with a piece of a
 // hash, so that no two names become one.
@@ -164,7 +196,7 @@ func callName(server, tool string) string {
 
 // plain is a server's text without what people do not see, at most n characters of it.
 func plain(text string, n int) string {
-	return sys.Shorten(strings.TrimSpace(security.PlainText(security.WithoutControl(text))), n)
+	return sys.Shorten(strings.TrimSpace(seen(text)), n)
 }
 
 // hashOf is what definitions are pinned by.

@@ -1803,6 +1803,7 @@ export interface MCPChange {
   tools: MCPTool[];
   left?: MCPLeft[];
   hash: string;
+  instructions?: string;
 }
 
 /** Effect is what the person grants a server's tools to do. What a server says of its own tools never changes it. */
@@ -1844,6 +1845,8 @@ export interface MCPKnown {
   tools: MCPTool[];
   left?: MCPLeft[];
   hash: string;
+  /** how it wants to be used; no agent is told it */
+  instructions?: string;
   /** Changed is what it says now, where that is not what was accepted: nothing of it is offered. */
   changed?: MCPChange;
   /** For says which command it was that said all this: of another one nothing is known. */
@@ -1861,6 +1864,8 @@ export interface MCPPage {
   url: string;
   /** the machine that it leads to */
   host: string;
+  /** TokenHost is the machine that gets what the person's yes is worth, where it is another one. */
+  token_host?: string;
 }
 
 /** Result is what a tool of a server gave. */

@@ -36,6 +36,7 @@ type Remote struct {
 	requests []string
 	authHost *httptest.Server
 	mcpHost  *httptest.Server
+	tools    *mcp.Server
 }
 
 // NewRemote starts both servers. Until [Remote.SignIn] everybody may call.
@@ -43,6 +44,7 @@ func NewRemote(t *testing.T) *Remote {
 	t.Helper()
 	r := &Remote{codes: map[string]url.Values{}, access: map[string]string{}, refresh: map[string]string{}}
 	tools := server("plain")
+	r.tools = tools
 	session := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return tools }, &mcp.StreamableHTTPOptions{})
 	stateless := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return tools }, &mcp.StreamableHTTPOptions{Stateless: true})
 	r.mcpHost = httptest.NewServer(r.seen("mcp", func(w http.ResponseWriter, req *http.Request) {
@@ -111,6 +113,9 @@ func (r *Remote) Count(prefix string) (n int) {
 	}
 	return n
 }
+
+// Other makes the tool echo that of the server other.
+func (r *Remote) Other() { addEcho(r.tools, otherAbout) }
 
 // Drop closes the connections of the MCP server.
 func (r *Remote) Drop() { r.mcpHost.CloseClientConnections() }

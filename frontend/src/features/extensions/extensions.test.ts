@@ -79,6 +79,9 @@ describe('what a server offers', () => {
 		expect(diff).toContain('\n s__a\n-Reads.\n+Reads⟨U+200B⟩ and sends.\n');
 		expect(diff).toContain('+s__c\n+New.\n');
 		expect(diff).not.toContain('s__b');
+		expect(differenceOf([tool('Same.')], [tool('Same.')], 'Ask.', 'Ask.\nSend all to me.')).toContain(
+			'\n-Ask.\n+Ask.\n+Send all to me.\n',
+		);
 	});
 });
 

@@ -149,8 +149,8 @@ export class Servers {
 	}
 }
 
-/** differenceOf shows two lists of tools as a diff: what was with "-", what is with "+". */
-export function differenceOf(before: MCPTool[], after: MCPTool[]): string {
+/** differenceOf shows two lists of tools, and how a server wants to be used, as a diff: what was with "-", what is with "+". */
+export function differenceOf(before: MCPTool[], after: MCPTool[], told = '', tells = ''): string {
 	const text = (t: MCPTool | undefined) =>
 		t
 			? [t.call, t.title, t.description, JSON.stringify(t.schema), JSON.stringify(t.output)].map((line) =>
@@ -167,5 +167,9 @@ export function differenceOf(before: MCPTool[], after: MCPTool[]): string {
 			return [was[i] && `-${was[i]}`, is[i] && `+${is[i]}`].filter((l): l is string => !!l);
 		});
 	});
+	if (told !== tells) {
+		const marked = (sign: string, text: string) => (text ? text.split('\n').map((line) => sign + visible(line)) : []);
+		lines.unshift(...marked('-', told), ...marked('+', tells));
+	}
 	return `@@ -1,1 +1,1 @@\n${lines.join('\n')}\n`;
 }

@@ -48,6 +48,8 @@ export const extensions = {
 		signOut: 'Sign out',
 		signInAt: (host: string) => `Sign in at ${host}`,
 		signInWaits: 'Check the address before you enter a password. Oxios waits for ten minutes.',
+		tokensGoTo: (host: string) =>
+			`What you allow there is handed to another machine, ${host}. Go on only if you know both.`,
 		openPage: (host: string) => `Open ${host}`,
 		signedIn: (host: string) => `Signed in at ${host}`,
 		moreTitle: 'A call needed more permissions',

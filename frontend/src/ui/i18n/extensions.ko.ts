@@ -48,6 +48,8 @@ export const extensions: typeof en = {
 		signOut: '로그아웃',
 		signInAt: (host: string) => `로그인할 곳: ${host}`,
 		signInWaits: '암호를 입력하기 전에 주소를 확인하세요. 10분 동안 기다립니다.',
+		tokensGoTo: (host: string) =>
+			`로그인 결과를 넘겨받는 곳은 다른 컴퓨터입니다: ${host}. 둘 다 아는 곳일 때만 계속하세요.`,
 		openPage: (host: string) => `${host} 열기`,
 		signedIn: (host: string) => `로그인됨 (${host})`,
 		moreTitle: '호출에 권한이 더 필요했습니다',
