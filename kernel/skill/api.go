@@ -483,12 +483,11 @@ func (a *API) Read(ctx context.Context, name, file string) (Text, error) {
 
 // asReviewed says why a skill is not to be used now: nil where it is on, and is what the person reviewed.
 func asReviewed(ctx context.Context, v View, fsys fs.FS) error {
-	hint := "The person can review it: `oxios skills review %s`."
 	switch v.State {
 	case StateOff:
 		return sys.Errorf(sys.CodeForbidden, "The skill %q is off. Nothing was done.", v.Name)
 	case StateNew:
-		return sys.Errorf(sys.CodeForbidden, "The person has not reviewed the skill %q. Nothing was done.", v.Name).WithHint(hint, v.Name)
+		return sys.Errorf(sys.CodeForbidden, "The person has not reviewed the skill %q. Nothing was done.", v.Name).WithHint(hintReview, v.Name)
 	}
 	if v.Source == SourceBundled {
 		return nil
@@ -498,7 +497,13 @@ func asReviewed(ctx context.Context, v View, fsys fs.FS) error {
 		return err
 	}
 	if is != v.Hash {
-		return sys.Errorf(sys.CodeForbidden, "The skill %q is not what the person reviewed. Nothing was done.", v.Name).WithHint(hint, v.Name)
+		return notReviewed(v.Name)
 	}
 	return nil
+}
+
+const hintReview = "The person can review it: `oxios skills review %s`."
+
+func notReviewed(name string) error {
+	return sys.Errorf(sys.CodeForbidden, "The skill %q is not what the person reviewed. Nothing was done.", name).WithHint(hintReview, name)
 }
