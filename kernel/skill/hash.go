@@ -26,10 +26,11 @@ const maxHashed = 100_000
 // link what it says. Times, owners and empty folders do not count. A link that
 // leads out of the folder, and what is neither file nor folder, is refused:
 // nobody could say what it will be tomorrow.
-func Hash(ctx context.Context, fsys fs.FS) (string, error) { return hashAnd(ctx, fsys, nil) }
+func Hash(ctx context.Context, fsys fs.FS) (string, error) { return hashAnd(ctx, fsys, nil, nil) }
 
-// hashAnd returns the hash of a skill's folder, and writes what it hashes into another one, if there is one.
-func hashAnd(ctx context.Context, fsys fs.FS, into *os.Root) (string, error) {
+// hashAnd returns the hash of a skill's folder. What it hashes it writes into another folder, if there is one, and what one file
+// holds to who wants that.
+func hashAnd(ctx context.Context, fsys fs.FS, into *os.Root, also map[string]io.Writer) (string, error) {
 	files, err := walk(ctx, fsys)
 	if err != nil {
 		return "", err
@@ -53,7 +54,11 @@ func hashAnd(ctx context.Context, fsys fs.FS, into *os.Root) (string, error) {
 			return "", tooLarge()
 		}
 		put(h, f.path, kind, f.size)
-		if err := contentInto(into, h, fsys, f); err != nil {
+		to := io.Writer(h)
+		if w, ok := also[f.path]; ok {
+			to = io.MultiWriter(h, w)
+		}
+		if err := contentInto(into, to, fsys, f); err != nil {
 			return "", err
 		}
 	}

@@ -21,6 +21,13 @@ type Rights struct {
 	Env     []string `json:"env"` // variables of Oxios' own environment, of those that the skill names
 }
 
+// of are the rights that a skill has: of the variables those that it names still.
+func (r Rights) of(k Skill) Rights {
+	named := k.named()
+	r.Env = slices.DeleteFunc(slices.Clone(r.Env), func(name string) bool { return !slices.Contains(named, name) })
+	return r
+}
+
 // Script is a script of a skill that may be run.
 type Script struct {
 	Skill   string
@@ -45,7 +52,7 @@ func (x Script) Copy(ctx context.Context, into string) (Script, error) {
 		return Script{}, err
 	}
 	defer to.Close()
-	is, err := hashAnd(ctx, from, to)
+	is, err := hashAnd(ctx, from, to, nil)
 	if err != nil {
 		return Script{}, err
 	}
