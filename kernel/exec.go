@@ -129,6 +129,7 @@ type command struct {
 	line       string        // as a person reads it
 	argv       []string      // as it is started
 	script     *skill.Script // that it is, of exec.script
+	ran        *skill.Script // the copy of it that runs
 	dir        string        // absolute
 	env        []string
 	timeoutS   int

@@ -22,7 +22,8 @@ type ScriptArgs struct {
 }
 
 // Script runs a script of a skill. It is judged as an unknown program of the folder would be. It has the network and variables
-// with keys only where the person gave them to this skill by name.
+// with keys only where the person gave them to this skill by name. What runs is a copy of the skill as it was reviewed, which
+// nobody else can write: its own folder may be one that commands write.
 func (a *ExecAPI) Script(ctx context.Context, in ScriptArgs) (ExecResult, error) {
 	c := &command{caller: a.caller, stood: &basis{}, call: "exec.script", timeoutS: in.TimeoutS, claim: in.Reason}
 	c.prepare(in.Cwd)
@@ -51,7 +52,17 @@ func (a *ExecAPI) Script(ctx context.Context, in ScriptArgs) (ExecResult, error)
 		if err != nil {
 			return ExecResult{}, err
 		}
-		c.script = &now
+		dir, remove, err := a.k.scratch()
+		if err != nil {
+			return ExecResult{}, err
+		}
+		defer remove()
+		ran, err := s.Copy(ctx, dir)
+		if err != nil {
+			return ExecResult{}, err
+		}
+		ran.Rights = now.Rights
+		c.ran = &ran
 		if err := a.take(ctx, a.k.skillBrings(in.Skill)); err != nil {
 			return ExecResult{}, err
 		}
@@ -61,14 +72,16 @@ func (a *ExecAPI) Script(ctx context.Context, in ScriptArgs) (ExecResult, error)
 
 // giveScript gives a script of a skill what it may see and use.
 func (c *command) giveScript(s *sandbox.Spec) {
-	if c.script == nil {
+	if c.ran == nil {
 		return
 	}
-	s.Readable = append(s.Readable, c.script.Dir)
-	s.Hidden = append(c.caller.k.hiddenFrom(c.caller.scope.folder, c.script.Dir), c.caller.k.witnessPlace()...)
-	s.Network = s.Network && c.script.Rights.Network
+	s.Argv = slices.Clone(s.Argv)
+	s.Argv[len(c.ran.Program)] = c.ran.Path
+	s.Readable = append(s.Readable, c.ran.Dir)
+	s.Hidden = append(c.caller.k.hiddenFrom(c.caller.scope.folder, c.ran.Dir), c.caller.k.witnessPlace()...)
+	s.Network = s.Network && c.ran.Rights.Network
 	s.Env = slices.Clone(s.Env)
-	for _, name := range c.script.Rights.Env {
+	for _, name := range c.ran.Rights.Env {
 		if v := c.caller.k.opts.Env(name); v != "" {
 			s.Env = append(s.Env, name+"="+v)
 		}

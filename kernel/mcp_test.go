@@ -445,3 +445,21 @@ func TestARemovedServerLeavesNothing(t *testing.T) {
 		t.Errorf("config.toml says %q, %v", raw, err)
 	}
 }
+
+func TestNoServerHasTheFolderOfOxiosItself(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	for _, at := range []string{k.Home, filepath.Dir(k.Home), filepath.Join(k.Home, "keys"), "/"} {
+		for _, def := range []kernel.MCPServer{{Command: mcptest.Command(), Read: []string{at}}, {Command: mcptest.Command(), Write: []string{at}}} {
+			if _, err := k.Person().MCP.Set(t.Context(), "test", def); err == nil || !strings.Contains(err.Error(), "Oxios keeps its own files in the folder "+at) {
+				t.Errorf("%+v: got %v", def, err)
+			}
+		}
+	}
+	addServer(t, k, "test")
+	write(t, filepath.Join(k.Home, "config.toml"), "[mcp.servers.test]\ncommand = \""+mcptest.Command()+"\"\nwrite = [\""+filepath.Dir(k.Home)+"\"]\n")
+	k.Restart()
+	if _, err := k.Person().MCP.Connect(t.Context(), "test"); sys.CodeOf(err) != sys.CodeRefused || !strings.Contains(err.Error(), "was not started") {
+		t.Errorf("written by hand: got %v", err)
+	}
+}

@@ -83,7 +83,7 @@ const mcpFolder = "mcp"
 func (k *Kernel) newMCP() *mcp.Service {
 	return mcp.New(mcp.Config{
 		Dir: filepath.Join(k.opts.Home, mcpFolder), Version: k.opts.Version, Clock: k.clock, Log: k.log,
-		Settings: k.config, Sandbox: k.sandbox, Net: serverNet{k}, Env: k.opts.Env, Keys: k.keys, Secret: k.redact.AddSecret, Spec: k.serverSpec, Expand: expandHome, Mask: k.masked,
+		Settings: k.config, Sandbox: k.sandbox, Net: serverNet{k}, Env: k.opts.Env, Keys: k.keys, Secret: k.redact.AddSecret, Spec: k.serverSpec, Expand: expandHome, Own: k.own, Mask: k.masked,
 		Brings: func(server, tool string) store.Labels {
 			return Labels{store.NewLabel(Label{Origin: store.LabelServer, Untrusted: true, Name: server}, "", sys.Say("what the server %s said", server))}
 		},
@@ -112,6 +112,12 @@ func (c *caller) progress(ctx context.Context, text string) {
 	if step := store.StepFrom(ctx); step != nil {
 		c.k.publish(event.StepProgress, c.scope, event.Progress{StepID: step.Step().ID, Text: text})
 	}
+}
+
+// own reports whether a path holds the home of Oxios, or lies in it.
+func (k *Kernel) own(path string) bool {
+	at, home := realPath(path), realPath(k.opts.Home)
+	return security.Within(home, at) || security.Within(at, home)
 }
 
 // callerOf is who stands behind the caller of a part.

@@ -91,7 +91,13 @@ func (k *Kernel) hiddenBut(folders ...string) []string {
 		return []string{home}
 	}
 	// What is made while the command runs is hidden too, as far as its name is known.
-	hidden := []string{filepath.Join(home, databaseName), filepath.Join(home, databaseName+"-wal"), filepath.Join(home, databaseName+"-shm"), filepath.Join(home, "keys"), filepath.Join(home, "run")}
+	var hidden []string
+	for _, name := range []string{databaseName, databaseName + "-wal", databaseName + "-shm", "keys", "run"} {
+		p := filepath.Join(home, name)
+		if _, shown := open[p]; !shown {
+			hidden = append(hidden, p)
+		}
+	}
 	for at, leads := range open {
 		if !leads {
 			continue

@@ -148,7 +148,11 @@ func (s *Service) server(name string) (Server, error) {
 func (a *API) Set(ctx context.Context, name string, def Server) (ServerView, error) {
 	meta := map[string]any{"command": def.Command, "args": def.Args, "read": def.Read, "write": def.Write, "network": def.Network, "effect": string(def.Effect), "url": def.URL, "always": def.Always, "sampling": def.Sampling}
 	return guard.Do(ctx, a.c, guard.Action{Call: "mcp.set", Resource: "mcp:" + name, Meta: meta}, func(ctx context.Context) (ServerView, error) {
-		if err := CheckServer(name, def, a.s.c.Expand); err != nil {
+		err := CheckServer(name, def, a.s.c.Expand)
+		if err == nil {
+			err = a.s.ownFolders(def)
+		}
+		if err != nil {
 			return ServerView{}, sys.Errorf(sys.CodeInvalid, "This cannot be a server: %s. Nothing was changed.", sys.TextOf(err))
 		}
 		def, undo, err := a.s.putAway(ctx, name, def)

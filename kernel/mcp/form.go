@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -151,51 +150,4 @@ func addressOf(f security.Form, address string) (security.Form, sys.Words) {
 	}
 	f.URL, f.Host = address, u.Host
 	return f, sys.Words{}
-}
-
-// secretWords are those by which a field that asks for a secret is known: whole words in English, parts of words in Korean.
-var secretWords = []string{
-	"password", "passwords", "passwd", "passphrase", "passcode", "pwd", "secret", "secrets", "token", "tokens", "apikey", "api key", "access key", "private key", "secret key",
-	"ssh key", "credential", "credentials", "pin", "pin code", "otp", "one time code", "verification code", "cvv", "cvc", "card number", "credit card", "card no", "iban",
-	"account number", "ssn", "social security", "seed phrase", "recovery phrase", "recovery code", "bearer", "cookie",
-}
-
-var secretParts = []string{"비밀번호", "암호", "토큰", "인증번호", "인증 번호", "카드 번호", "카드번호", "주민등록번호", "주민번호", "계좌번호", "계좌 번호", "API 키", "개인 키", "비밀 키", "접근 키"}
-
-// secret reports whether a field looks as if it asks for a secret. message is what stands above the form.
-func (f formField) secret(message string) bool {
-	switch f.Kind {
-	case security.FieldBoolean, security.FieldChoice, security.FieldChoices:
-		return false // the server knows all that can be said to it
-	case security.FieldNumber, security.FieldInteger:
-		return secretText(f.Name, "token", "tokens") || secretText(f.Title, "token", "tokens") // a count of them is none
-	}
-	if f.Format == "password" || secretText(f.Name) || secretText(f.Title) || secretText(f.About) {
-		return true
-	}
-	return (f.Format == "" || f.Format == "uri") && secretText(message)
-}
-
-// secretText reports whether a text names a secret; but leaves words out.
-func secretText(text string, but ...string) bool {
-	var words strings.Builder
-	words.WriteByte(' ')
-	lower := false
-	for _, r := range text {
-		switch {
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			r = ' '
-		case unicode.IsUpper(r) && lower:
-			words.WriteByte(' ')
-		}
-		lower = unicode.IsLower(r)
-		words.WriteRune(unicode.ToLower(r))
-	}
-	plain := " " + strings.Join(strings.Fields(words.String()), " ") + " "
-	for _, w := range secretWords {
-		if !slices.Contains(but, w) && strings.Contains(plain, " "+w+" ") {
-			return true
-		}
-	}
-	return slices.ContainsFunc(secretParts, func(w string) bool { return strings.Contains(text, w) })
 }

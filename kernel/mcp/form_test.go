@@ -15,6 +15,33 @@ func TestFieldsThatLookLikeSecretsAreKnown(t *testing.T) {
 		name, kind, title, message string
 		secret                     bool
 	}{
+		{"password1", "string", "", "", true},
+		{"OpenAIKey", "string", "", "", true},
+		{"APIkey", "string", "", "", true},
+		{"stripe_key", "string", "", "", true},
+		{"mypassword", "string", "", "", true},
+		{"api_keys", "string", "", "", true},
+		{"x", "string", "p\u200bass\u200cword", "", true},
+		{"x", "string", "ｐａｓｓｗｏｒｄ", "", true},
+		{"x", "string", "Security code", "", true},
+		{"x", "string", "Access code", "", true},
+		{"x", "string", "2FA", "", true},
+		{"x", "string", "PIN번호", "", true},
+		{"x", "string", "비밀 번호", "", true},
+		{"x", "string", "패스워드", "", true},
+		{"x", "string", "비번", "", true},
+		{"x", "string", "", "비번을 적어 주세요", true},
+		{"x", "string", "보안 코드", "", true},
+		{"x", "string", "\u1107\u1175\u1106\u1175\u11af\u1107\u1165\u11ab\u1112\u1169", "", true}, // 비밀번호, in its letters
+		{"x", "integer", "", "Enter the OTP that we sent", true},
+		{"x", "number", "", "카드 번호를 입력하세요", true},
+		{"maxTokens", "integer", "Maximum tokens", "How many tokens may it use?", false},
+		{"x", "integer", "최대 토큰 수", "", false},
+		{"primary_key", "string", "Primary key", "", false},
+		{"issueKey", "string", "", "", false},
+		{"key", "string", "Key", "", false},
+		{"x", "string", "장비 번호", "", false},
+		{"monkey", "string", "Monkey", "", false},
 		{"password", "string", "", "", true},
 		{"userPassword", "string", "", "", true},
 		{"API_KEY", "string", "", "", true},
@@ -36,6 +63,19 @@ func TestFieldsThatLookLikeSecretsAreKnown(t *testing.T) {
 		_, why := formOf("test", &sdk.ElicitParams{Message: tc.message, RequestedSchema: json.RawMessage(schema)})
 		if secret := strings.Contains(why.EN, "looks like a secret"); secret != tc.secret {
 			t.Errorf("%+v: got %v (%s)", tc, secret, why.EN)
+		}
+	}
+}
+
+func TestWhatIsSaidOfANumberTellsASecretToo(t *testing.T) {
+	t.Parallel()
+	for about, want := range map[string]bool{
+		"Your card number": true, "The OTP from your phone": true, "보안 코드": true, "At most so many tokens": false, "How many lines": false,
+	} {
+		schema := fmt.Sprintf(`{"type": "object", "properties": {"n": {"type": "integer", "description": %q}}}`, about)
+		_, why := formOf("test", &sdk.ElicitParams{RequestedSchema: json.RawMessage(schema)})
+		if secret := strings.Contains(why.EN, "looks like a secret"); secret != want {
+			t.Errorf("%s: got %v (%s)", about, secret, why.EN)
 		}
 	}
 }

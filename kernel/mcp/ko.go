@@ -16,6 +16,10 @@ func korean() [][2]string {
 		{"the server %s has the folder %q, but a path begins with ~ or is absolute", "%s 서버의 폴더가 %q입니다. 경로는 ~로 시작하거나 절대 경로여야 합니다"},
 		{"the server %s has the variable %q, which no environment can hold", "%s 서버의 환경 변수 이름으로 %q 값은 쓸 수 없습니다"},
 
+		{"Oxios keeps its own files in the folder %s, so no server can have it", "%s 폴더에는 Oxios가 자기 파일을 두므로 서버에 줄 수 없습니다"},
+		{"The server %s was not started: %w.", "%s 서버를 시작하지 않았습니다: %w."},
+		{"Take that folder out of its read and write in config.toml.", "config.toml에서 이 서버의 read와 write에 있는 그 폴더를 빼세요."},
+
 		{"It offers more than %d tools.", "도구가 %d개를 넘습니다."},
 		{"Its name is empty, too long, or holds characters that cannot be seen.", "이름이 비었거나 너무 길거나 보이지 않는 글자가 들어 있습니다."},
 		{"The description of its arguments takes more than %d kB.", "인수 설명이 %d kB를 넘습니다."},

@@ -118,7 +118,9 @@ func (s *Service) inForce(name string, def Server) bool {
 func (l *live) start(ctx context.Context) {
 	defer close(l.ready)
 	defer l.stop(nil)
-	if l.err = l.s.mayStart(ctx, l.name, l.def); l.err == nil && l.def.remote() {
+	if l.err = l.s.ownFolders(l.def); l.err != nil {
+		l.err = sys.Errorf(sys.CodeRefused, "The server %s was not started: %w.", l.name, l.err).WithHint("Take that folder out of its read and write in config.toml.")
+	} else if l.err = l.s.mayStart(ctx, l.name, l.def); l.err == nil && l.def.remote() {
 		l.err = l.dial(ctx)
 	} else if l.err == nil {
 		l.err = l.launch(ctx)
@@ -228,20 +230,33 @@ func (l *live) launch(ctx context.Context) error {
 	return nil
 }
 
-// scripts are the folders of the files that the command line names, as of the script of an interpreter: the program is read
-// from there. Of a file that lies in the person's home itself it is that file alone.
-func (s *Service) scripts(def Server) (folders []string) {
-	for _, word := range append([]string{def.Command}, def.Args...) {
-		p := s.path(word)
-		if info, err := os.Stat(p); !filepath.IsAbs(p) || err != nil || !info.Mode().IsRegular() {
+// scripts are what the command line names and the server reads: the folder of the program itself and of the script that an
+// interpreter runs, as both need what lies beside them, and of other files these alone. In the person's home itself, and in a
+// folder that holds that of Oxios, it is the file alone; what may hold keys is none.
+func (s *Service) scripts(def Server) (paths []string) {
+	home := s.c.Expand("~")
+	argv := append([]string{s.path(def.Command)}, each(def.Args, s.path)...)
+	texts := security.ClassifyArgv(argv, security.CommandOptions{Dir: s.c.Dir, Home: home}).Texts
+	script := slices.IndexFunc(argv, func(word string) bool {
+		return filepath.IsAbs(word) && slices.Contains(texts, filepath.ToSlash(filepath.Clean(word)))
+	})
+	for i, p := range argv {
+		info, err := os.Stat(p)
+		if !filepath.IsAbs(p) || err != nil || !info.Mode().IsRegular() || s.holdsKeys(p, home) {
 			continue
 		}
-		if dir := filepath.Dir(p); !security.Within(s.c.Expand("~"), dir) {
+		if dir := filepath.Dir(p); (i == 0 || i == script) && !security.Within(home, dir) && !s.c.Own(dir) && !s.holdsKeys(dir, home) {
 			p = dir
 		}
-		folders = append(folders, p)
+		paths = append(paths, p)
 	}
-	return folders
+	return paths
+}
+
+// holdsKeys reports whether a file or folder may hold keys, by its name or by that of what it leads to.
+func (s *Service) holdsKeys(p, home string) bool {
+	real, err := filepath.EvalSymlinks(p)
+	return security.SecretName(p, home) || err != nil || security.SecretName(real, home)
 }
 
 // gone forgets a server that does not run.

@@ -47,6 +47,7 @@ type Config struct {
 	Spec     func(files string, network bool) sandbox.Spec                                         // of a program that works in the folder files: environment, limits, what is out of its sight
 	Env      func(name string) string                                                              // Oxios' own environment
 	Expand   func(path string) string                                                              // makes ~ absolute
+	Own      func(path string) bool                                                                // it holds Oxios' own home, or lies in it
 	Mask     func(text string) string                                                              // takes secrets out of a text
 	Keep     func(c *guard.Caller, text string) string                                             // holds a long result so that its caller can read it on, and returns its id; "" where it cannot
 	Progress func(ctx context.Context, c *guard.Caller, text string)                               // what a server says of a call that it works on, for the person

@@ -134,3 +134,13 @@ func CheckServer(name string, s Server, expand func(string) string) error {
 	}
 	return nil
 }
+
+// ownFolders says which of a server's folders it cannot have, as Oxios keeps its own files in it.
+func (s *Service) ownFolders(def Server) error {
+	for _, p := range slices.Concat(def.Read, def.Write) {
+		if s.c.Own(s.path(p)) {
+			return sys.Errorf(sys.CodeInvalid, "Oxios keeps its own files in the folder %s, so no server can have it", p)
+		}
+	}
+	return nil
+}

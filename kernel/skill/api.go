@@ -65,10 +65,10 @@ type Text struct {
 	Files []string `json:"files,omitempty"` // its other files, with the instructions
 }
 
-// List lists the skills that the caller has where it works, by source and name. An agent sees those that are ready.
+// List lists the skills that the caller has where it works, by source and name. Who is not the person sees those that are ready.
 func (a *API) List(ctx context.Context) ([]View, error) {
 	return guard.Do(ctx, a.c, guard.Action{Call: "skills.list", Resource: "skills"}, func(ctx context.Context) ([]View, error) {
-		if a.c.Who().Kind == sys.KindAgent {
+		if a.c.Who().Kind != sys.KindPerson {
 			return a.s.Ready(ctx, a.c.Scope().Folder)
 		}
 		return a.s.views(ctx, a.c.Scope().Folder)
@@ -196,7 +196,7 @@ func (a *API) Accept(ctx context.Context, name, now string) (View, error) {
 			return View{}, err
 		}
 		defer done()
-		is, err := Hash(ctx, fsys)
+		is, file, err := hashesOf(ctx, fsys, v.File)
 		if err != nil {
 			return View{}, err
 		}
@@ -207,7 +207,7 @@ func (a *API) Accept(ctx context.Context, name, now string) (View, error) {
 		if err != nil {
 			return View{}, err
 		}
-		yes := accepted{Hash: is, At: a.s.c.Clock.Now().UTC(), Files: textsOf(fsys, review)}
+		yes := accepted{Hash: is, File: file, At: a.s.c.Clock.Now().UTC(), Files: textsOf(fsys, review)}
 		if err := a.s.decide(func(d *decisions) { d.Accepted[v.Dir] = yes }); err != nil {
 			return View{}, err
 		}
@@ -355,7 +355,12 @@ func (s *Service) install(ctx context.Context, from, as string) (name string, er
 		if d.Origins == nil {
 			d.Origins = map[string]Origin{}
 		}
-		d.Origins[place] = Origin{From: from, Commit: commit, At: s.c.Clock.Now().UTC(), Pinned: d.Origins[place].Pinned}
+		was := d.Origins[place]
+		if was.From != from { // another skill of the name: what was given to the one that it replaces is not its own
+			was = Origin{}
+			delete(d.Rights, place)
+		}
+		d.Origins[place] = Origin{From: from, Commit: commit, At: s.c.Clock.Now().UTC(), Pinned: was.Pinned}
 	})
 }
 
@@ -440,7 +445,7 @@ func (a *API) Read(ctx context.Context, name, file string) (Text, error) {
 			return Text{}, err
 		}
 		defer done()
-		if a.c.Who().Kind == sys.KindAgent { // the person reads all
+		if a.c.Who().Kind != sys.KindPerson { // who reads all
 			if err := asReviewed(ctx, v, fsys); err != nil {
 				return Text{}, err
 			}
@@ -483,12 +488,11 @@ func (a *API) Read(ctx context.Context, name, file string) (Text, error) {
 
 // asReviewed says why a skill is not to be used now: nil where it is on, and is what the person reviewed.
 func asReviewed(ctx context.Context, v View, fsys fs.FS) error {
-	hint := "The person can review it: `oxios skills review %s`."
 	switch v.State {
 	case StateOff:
 		return sys.Errorf(sys.CodeForbidden, "The skill %q is off. Nothing was done.", v.Name)
 	case StateNew:
-		return sys.Errorf(sys.CodeForbidden, "The person has not reviewed the skill %q. Nothing was done.", v.Name).WithHint(hint, v.Name)
+		return sys.Errorf(sys.CodeForbidden, "The person has not reviewed the skill %q. Nothing was done.", v.Name).WithHint(hintReview, v.Name)
 	}
 	if v.Source == SourceBundled {
 		return nil
@@ -498,7 +502,13 @@ func asReviewed(ctx context.Context, v View, fsys fs.FS) error {
 		return err
 	}
 	if is != v.Hash {
-		return sys.Errorf(sys.CodeForbidden, "The skill %q is not what the person reviewed. Nothing was done.", v.Name).WithHint(hint, v.Name)
+		return notReviewed(v.Name)
 	}
 	return nil
+}
+
+const hintReview = "The person can review it: `oxios skills review %s`."
+
+func notReviewed(name string) error {
+	return sys.Errorf(sys.CodeForbidden, "The skill %q is not what the person reviewed. Nothing was done.", name).WithHint(hintReview, name)
 }

@@ -44,14 +44,19 @@ func (gate) Pass(ctx context.Context, _ guard.Action, fn func(context.Context) (
 
 func installer(t *testing.T, net skill.Net) (api *skill.API, dir string) {
 	t.Helper()
+	s, dir := service(t, net)
+	return s.As(guard.NewCaller(sys.Person(""), guard.Scope{}, gate{})), dir
+}
+
+func service(t *testing.T, net skill.Net) (s *skill.Service, dir string) {
+	t.Helper()
 	dir = filepath.Join(t.TempDir(), "skills")
-	s := skill.New(skill.Config{
+	return skill.New(skill.Config{
 		Dir: dir, Log: slog.New(slog.DiscardHandler), Net: net, Has: nothing{},
 		Trusted: func(context.Context, string) bool { return false }, Told: func(string) {},
 		Brings: func(string) store.Labels { return nil },
 		Diff:   func(name, before, after string) string { return name + ": " + before + " → " + after },
-	})
-	return s.As(guard.NewCaller(sys.Person(""), guard.Scope{}, gate{})), dir
+	}), dir
 }
 
 type nothing struct{}
@@ -211,6 +216,9 @@ func TestARepositoryThatCannotBeInstalledSaysWhyAndLeavesNothing(t *testing.T) {
 		"git@github.com:a/b.git":           "begin with https",
 		"ssh://git@github.com/a/b":         "begin with https",
 		"file:///etc":                      "begin with https",
+		"http://example.com/a/b.git":       "begin with https",
+		"http://example.com/a.zip":         "begin with https",
+		"http://8.8.8.8/":                  "begin with https",
 		"https://me:secret@example.com/a":  "not an address",
 		"https://example.com/a?b=c":        "not an address",
 	} {

@@ -188,8 +188,8 @@ func commitOf(p place, refs *packp.AdvRefs) (plumbing.Hash, error) {
 		WithHint("A commit is named by its whole id.")
 }
 
-// boundPack refuses a pack whose objects would become too much, before any of them is held in memory. What a delta makes is
-// told by its second number.
+// boundPack refuses a pack whose objects would become too much, before any of them is held in memory: each as it is declared,
+// and what a delta makes, which its second number tells.
 func boundPack(ctx context.Context, pack io.ReadSeeker) error {
 	if _, err := pack.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -203,6 +203,10 @@ func boundPack(ctx context.Context, pack io.ReadSeeker) error {
 		return refusedSize(sys.Say("it has more than %d files", maxObjects))
 	}
 	var total int64
+	fits := func(size int64) bool {
+		total += size
+		return size >= 0 && size <= maxOne && total <= maxTotal
+	}
 	for range count {
 		if err := context.Cause(ctx); err != nil {
 			return err
@@ -211,26 +215,40 @@ func boundPack(ctx context.Context, pack io.ReadSeeker) error {
 		if err != nil {
 			return broken(err)
 		}
-		size := h.Length
-		var head first
-		if _, _, err := scan.NextObject(&head); err != nil {
+		if !fits(h.Length) {
+			return unpacksToTooMuch()
+		}
+		head := first{ctx: ctx}
+		if _, _, err := scan.NextObject(&head); head.err != nil {
+			return head.err
+		} else if err != nil {
 			return broken(err)
 		}
 		if h.Type.IsDelta() {
 			_, rest := number(head.kept)
-			size, _ = number(rest)
-		}
-		if total += size; size < 0 || size > maxOne || total < 0 || total > maxTotal {
-			return refusedSize(sys.Say("it unpacks to more than %d MB", maxTotal>>20))
+			if size, _ := number(rest); !fits(size) {
+				return unpacksToTooMuch()
+			}
 		}
 	}
 	return nil
 }
 
-// first keeps the beginning of what is written to it.
-type first struct{ kept []byte }
+func unpacksToTooMuch() error {
+	return refusedSize(sys.Say("it unpacks to more than %d MB", maxTotal>>20))
+}
+
+// first keeps the beginning of what is written to it, and takes nothing once the time is over.
+type first struct {
+	ctx  context.Context
+	kept []byte
+	err  error // why it took no more
+}
 
 func (f *first) Write(p []byte) (int, error) {
+	if f.err = context.Cause(f.ctx); f.err != nil {
+		return 0, f.err
+	}
 	if room := 20 - len(f.kept); room > 0 {
 		f.kept = append(f.kept, p[:min(room, len(p))]...)
 	}

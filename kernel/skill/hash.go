@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -24,7 +26,11 @@ const maxHashed = 100_000
 // link what it says. Times, owners and empty folders do not count. A link that
 // leads out of the folder, and what is neither file nor folder, is refused:
 // nobody could say what it will be tomorrow.
-func Hash(ctx context.Context, fsys fs.FS) (string, error) {
+func Hash(ctx context.Context, fsys fs.FS) (string, error) { return hashAnd(ctx, fsys, nil, nil) }
+
+// hashAnd returns the hash of a skill's folder. What it hashes it writes into another folder, if there is one, and what one file
+// holds to who wants that.
+func hashAnd(ctx context.Context, fsys fs.FS, into *os.Root, also map[string]io.Writer) (string, error) {
 	files, err := walk(ctx, fsys)
 	if err != nil {
 		return "", err
@@ -39,13 +45,20 @@ func Hash(ctx context.Context, fsys fs.FS) (string, error) {
 		if f.link != "" {
 			put(h, f.path, 'l', int64(len(f.link)))
 			_, _ = io.WriteString(h, f.link)
+			if err := linkInto(into, f); err != nil {
+				return "", err
+			}
 			continue
 		}
 		if left -= f.size; left < 0 {
 			return "", tooLarge()
 		}
 		put(h, f.path, kind, f.size)
-		if err := content(h, fsys, f); err != nil {
+		to := io.Writer(h)
+		if w, ok := also[f.path]; ok {
+			to = io.MultiWriter(h, w)
+		}
+		if err := contentInto(into, to, fsys, f); err != nil {
 			return "", err
 		}
 	}
@@ -61,6 +74,47 @@ func put(h io.Writer, name string, kind byte, size int64) {
 	_, _ = io.WriteString(h, name)
 	binary.BigEndian.PutUint64(n[:], uint64(size))
 	_, _ = h.Write(append([]byte{kind}, n[:]...))
+}
+
+// folderInto makes the folder of a file.
+func folderInto(into *os.Root, f found) error {
+	if dir := path.Dir(f.path); dir != "." {
+		return into.MkdirAll(dir, 0o755)
+	}
+	return nil
+}
+
+func linkInto(into *os.Root, f found) error {
+	if into == nil {
+		return nil
+	}
+	if err := folderInto(into, f); err != nil {
+		return err
+	}
+	return into.Symlink(f.link, f.path)
+}
+
+// contentInto hashes the content of a file, and writes the very bytes into another folder, if there is one.
+func contentInto(into *os.Root, h io.Writer, fsys fs.FS, f found) (err error) {
+	if into == nil {
+		return content(h, fsys, f)
+	}
+	if err := folderInto(into, f); err != nil {
+		return err
+	}
+	perm := fs.FileMode(0o644)
+	if f.mode&0o111 != 0 {
+		perm = 0o755
+	}
+	to, err := into.OpenFile(f.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	if err := content(io.MultiWriter(h, to), fsys, f); err != nil {
+		return err
+	}
+	return to.Chmod(perm) // whatever the mask of this process
 }
 
 // content writes the content of a file, which must have the size that it had when

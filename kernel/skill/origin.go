@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"oxios/kernel/security"
 	"oxios/kernel/sys"
 )
 
@@ -54,6 +55,10 @@ func placeOf(from string) (place, error) {
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" {
 		return place{}, sys.Errorf(sys.CodeInvalid, "%q is not an address that skills are installed from. Nothing was installed.", sys.Shorten(from, 200)).
 			WithHint("Give the address of a git repository, of an archive or of a site, without a question mark and without a password.")
+	}
+	// Without https what comes could be exchanged on the way. Whether the own network is asked is for the guard to say.
+	if at, err := security.ReadAddress(u.Scheme + "://" + u.Host + "/"); u.Scheme != "https" && (err != nil || !at.Own) {
+		return place{}, notHTTPS(from)
 	}
 	p := place{url: u}
 	p.folder, p.ref, _ = strings.Cut(u.Fragment, "@")

@@ -3,6 +3,7 @@ package skill
 import (
 	"bytes"
 	"cmp"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/zeebo/blake3"
 	"golang.org/x/text/unicode/norm"
 
 	"oxios/kernel/sys"
@@ -43,13 +45,19 @@ func Load(fsys fs.FS, dir string) (Skill, error) {
 			return Skill{}, sys.Errorf(sys.CodeTooLarge, "%s has more than %d KB.", name, maxFile>>10).WithHint("Move parts of it to files of their own and name them in it.")
 		}
 		s, err := Parse(baseName(dir), content)
-		s.File = name
+		s.File, s.sum = name, sumOf(content)
 		return s, err
 	}
 	if failed != nil {
 		return Skill{}, failed
 	}
 	return Skill{}, sys.Errorf(sys.CodeNotFound, "The folder has no SKILL.md.").WithHint("Choose the folder in which SKILL.md is.")
+}
+
+// sumOf is the hash of one file's content.
+func sumOf(content []byte) string {
+	sum := blake3.Sum256(content)
+	return hex.EncodeToString(sum[:])
 }
 
 // Parse reads the content of a SKILL.md in a folder of that name, "." for one

@@ -2,9 +2,11 @@ package skill
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -14,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/zeebo/blake3"
 
 	"oxios/kernel/guard"
 	"oxios/kernel/health"
@@ -103,6 +107,7 @@ type decisions struct {
 // accepted is what a skill held when the person reviewed it: its hash, and its files so that a change can be shown.
 type accepted struct {
 	Hash  string            `json:"hash"`
+	File  string            `json:"file,omitempty"` // the hash of SKILL.md alone, which prompts take the description from; earlier decisions have none
 	At    time.Time         `json:"at"`
 	Files map[string]string `json:"files"` // path → what stood there, "" for what is no text or too long
 }
@@ -243,14 +248,20 @@ func files(k Skill) (fs.FS, func(), error) {
 	return tree, func() { _ = tree.Close() }, nil
 }
 
-// hash is the hash of what a skill holds now.
-func hash(ctx context.Context, k Skill) (string, error) {
+// hashes are the hash of what a skill holds now, and that of SKILL.md in it.
+func hashes(ctx context.Context, k Skill) (all, file string, err error) {
 	fsys, done, err := files(k)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	defer done()
-	return Hash(ctx, fsys)
+	return hashesOf(ctx, fsys, k.File)
+}
+
+func hashesOf(ctx context.Context, fsys fs.FS, name string) (all, file string, err error) {
+	sum := blake3.New()
+	all, err = hashAnd(ctx, fsys, nil, map[string]io.Writer{name: sum})
+	return all, hex.EncodeToString(sum.Sum(nil)), err
 }
 
 // views are all skills that somebody who works in a folder has, with what the person decided about them.
@@ -265,7 +276,7 @@ func (s *Service) views(ctx context.Context, folder string) ([]View, error) {
 	for _, k := range catalog.Skills {
 		v := View{Skill: k, State: StateReady, Missing: k.Missing(s.c.Has, runtime.GOOS)}
 		yes, reviewed := s.decided.Accepted[k.Dir]
-		v.Hash, v.Rights, v.Asks = yes.Hash, s.decided.Rights[k.Dir], k.named()
+		v.Hash, v.Rights, v.Asks = yes.Hash, s.decided.Rights[k.Dir].of(k), k.named()
 		if o, ok := s.decided.Origins[k.Dir]; ok {
 			v.Origin = &o
 		}
@@ -275,11 +286,17 @@ func (s *Service) views(ctx context.Context, folder string) ([]View, error) {
 		case k.Source == SourceBundled:
 		case !reviewed:
 			v.State = StateNew
-		case modified(filepath.Join(k.Dir, k.File)).After(yes.At):
+		case yes.File == "" || modified(filepath.Join(k.Dir, k.File)).After(yes.At):
 			// A hash of all its files is made only where something may have changed; who reads it makes one at any rate.
-			if now, err := hash(ctx, k); err != nil || now != yes.Hash {
+			now, file, err := hashes(ctx, k)
+			if err != nil || now != yes.Hash || file != k.sum {
 				v.State = StateChanged
+				break
 			}
+			yes.File = file
+			s.decided.Accepted[k.Dir] = yes
+		case k.sum != yes.File: // whatever its time says
+			v.State = StateChanged
 		}
 		if v.State == StateReady && len(v.Missing) > 0 {
 			v.State = StateMissing

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -20,6 +21,13 @@ type Rights struct {
 	Env     []string `json:"env"` // variables of Oxios' own environment, of those that the skill names
 }
 
+// of are the rights that a skill has: of the variables those that it names still.
+func (r Rights) of(k Skill) Rights {
+	named := k.named()
+	r.Env = slices.DeleteFunc(slices.Clone(r.Env), func(name string) bool { return !slices.Contains(named, name) })
+	return r
+}
+
 // Script is a script of a skill that may be run.
 type Script struct {
 	Skill   string
@@ -27,6 +35,36 @@ type Script struct {
 	Path    string   // the script, absolute
 	Program []string // what runs it, as its ending says; empty: it runs by itself
 	Rights  Rights
+
+	hash string // of the skill, as it was reviewed
+}
+
+// Copy writes the whole skill into an empty folder and returns its script there, to be run in its place: what is run is what was
+// hashed, whatever others make of the skill's own folder meanwhile. It is the skill that [Service.Script] found, or an error.
+func (x Script) Copy(ctx context.Context, into string) (Script, error) {
+	from, err := Open(x.Dir)
+	if err != nil {
+		return Script{}, sys.Errorf(sys.CodeNotFound, "The skill %q cannot be opened: %w.", x.Skill, err)
+	}
+	defer from.Close()
+	to, err := os.OpenRoot(into)
+	if err != nil {
+		return Script{}, err
+	}
+	defer to.Close()
+	is, err := hashAnd(ctx, from, to, nil)
+	if err != nil {
+		return Script{}, err
+	}
+	if is != x.hash {
+		return Script{}, notReviewed(x.Skill)
+	}
+	rel, err := filepath.Rel(x.Dir, x.Path)
+	if err != nil {
+		return Script{}, err
+	}
+	x.Dir, x.Path = into, filepath.Join(into, rel)
+	return x, nil
 }
 
 // Script finds a script of a skill for somebody who works in a folder. The skill is ready, and as it was reviewed.
@@ -54,7 +92,7 @@ func (s *Service) Script(ctx context.Context, folder, name, file string) (Script
 		return Script{}, sys.Errorf(sys.CodeNotFound, "The skill %q has no script %q. Nothing was run.", v.Name, sys.Shorten(file, 200)).
 			WithHint("Read the skill without a file to see which files it has.")
 	}
-	out := Script{Skill: v.Name, Dir: v.Dir, Path: filepath.Join(v.Dir, filepath.FromSlash(clean)), Rights: v.Rights}
+	out := Script{Skill: v.Name, Dir: v.Dir, Path: filepath.Join(v.Dir, filepath.FromSlash(clean)), Rights: v.Rights, hash: v.Hash}
 	first, _, err := readUpTo(fsys, clean, 256)
 	if err != nil {
 		return Script{}, err

@@ -64,6 +64,8 @@ type Skill struct {
 	Warnings   []sys.Words `json:"warnings,omitempty"`
 	BodyOffset int         `json:"body_offset"` // where in the file the instructions begin, in bytes
 	BodySize   int         `json:"body_size"`   // and how long they are
+
+	sum string // of the file that [Load] read
 }
 
 // Requires are the programs, variables and settings without which a skill is of
