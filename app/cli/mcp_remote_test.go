@@ -82,3 +82,20 @@ func TestTheKeyOfAHeaderIsNoSettingAndIsSentToItsServerAlone(t *testing.T) {
 	d.with(typing{stdin: strings.NewReader("wrong-key-of-the-test\n")}, "mcp", "key", "test", "X-Api-Key", "--stdin").check(t, 0, "key")
 	d.must(exitFailed, "mcp", "call", "test", "echo", `{"text": "x"}`)
 }
+
+func TestALoginNamesTheMachineThatGetsTheToken(t *testing.T) {
+	t.Parallel()
+	d := setup(t)
+	remote, other := mcptest.NewRemote(t), mcptest.NewRemote(t)
+	remote.SignIn("")
+	remote.Change(func(doc string, m map[string]any) {
+		if doc == "issuer" {
+			m["token_endpoint"] = other.Issuer + "/token"
+		}
+	})
+	d.must(exitFailed, "mcp", "add", "test", "--url", remote.URL, "--allow", "none")
+	v := &visitor{visit: func(page string) { _, _ = remote.Visit(t.Context(), page) }}
+	r := d.with(typing{err: v}, "mcp", "login", "test", "--no-browser")
+	r.check(t, exitFailed, "mcp", "login", "test", "--no-browser") // that machine knows nothing of the sign-in
+	contains(t, "login", r.err, "handed to another machine, "+strings.TrimPrefix(other.Issuer, "http://"))
+}
