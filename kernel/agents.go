@@ -228,7 +228,7 @@ func (a *AgentsAPI) List(ctx context.Context, q ProcessQuery) ([]Process, error)
 		if q.Since != nil {
 			query.Since = *q.Since
 		}
-		list, err := a.k.store.Runs(ctx, query)
+		list, err := a.runsFor(ctx, query)
 		if err != nil {
 			return nil, err
 		}
@@ -244,7 +244,7 @@ func (a *AgentsAPI) List(ctx context.Context, q ProcessQuery) ([]Process, error)
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, p)
+			out = append(out, forReader(a.caller, p))
 		}
 		return out, nil
 	})
@@ -302,6 +302,9 @@ func (a *AgentsAPI) Run(ctx context.Context, id string) (RunView, error) {
 	return guard(ctx, a.caller, act, func(ctx context.Context) (RunView, error) {
 		id, err := a.reach(ctx, id)
 		told = id
+		if err == nil {
+			err = a.mayReach(ctx, id, false)
+		}
 		if err != nil {
 			return RunView{}, err
 		}
@@ -319,7 +322,10 @@ func (a *AgentsAPI) Run(ctx context.Context, id string) (RunView, error) {
 		}
 		uses, err := a.k.memories.CountUses(ctx, []string{r.ID})
 		v.Memories = uses[r.ID]
-		return v, err
+		if a.foreign() {
+			v.Run.Folder = shortenHome(v.Run.Folder)
+		}
+		return forReader(a.caller, v), err
 	})
 }
 
@@ -333,6 +339,9 @@ func (a *AgentsAPI) Wait(ctx context.Context, id string) (RunResult, error) {
 	return guard(ctx, a.caller, act, func(ctx context.Context) (RunResult, error) {
 		id, err := a.reach(ctx, id)
 		told = id
+		if err == nil {
+			err = a.mayReach(ctx, id, false)
+		}
 		if err != nil {
 			return RunResult{}, err
 		}
@@ -358,7 +367,8 @@ func (a *AgentsAPI) Wait(ctx context.Context, id string) (RunResult, error) {
 		if step := store.StepFrom(ctx); step != nil { // what it said at its end is in the result already
 			step.OnClose(func(tx *store.Tx) error { return a.k.exchange.ReadEnd(tx, id, a.scope.runID, step.Step().ID) })
 		}
-		return a.k.result(ctx, id)
+		res, err := a.k.result(ctx, id)
+		return forReader(a.caller, res), err
 	})
 }
 
@@ -408,6 +418,9 @@ func (k *Kernel) result(ctx context.Context, id string) (RunResult, error) {
 func (a *AgentsAPI) Kill(ctx context.Context, id string) (Killed, error) {
 	return guard(ctx, a.caller, action{call: "agents.kill", resource: "run:" + id, stops: true}, func(ctx context.Context) (Killed, error) {
 		id, err := a.reach(ctx, id)
+		if err == nil {
+			err = a.mayReach(ctx, id, true)
+		}
 		if err != nil {
 			return Killed{}, err
 		}

@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"oxios/kernel/agent"
@@ -157,6 +158,10 @@ func (k *Kernel) instead(ctx context.Context, m *Submit) (Run, error) {
 	m.Pasted = append(before.edited(m.Text), m.Pasted...) // what was pasted stays so in what the person made of it
 	if m.Attachments == nil {
 		m.Attachments = attached
+	}
+	if r.Via == viaClient { // said again or edited by the person, it is still what the program said
+		m.Via = viaClient
+		m.brings = m.brings.Join(slices.DeleteFunc(slices.Clone(r.Labels), func(l Label) bool { return l.Origin != store.LabelClient }))
 	}
 	return r, err
 }

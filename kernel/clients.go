@@ -1,7 +1,9 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	programs "oxios/kernel/client"
@@ -63,17 +65,138 @@ func (a *AgentsAPI) fromClient(ctx context.Context, m Submit) (Submit, error) {
 	if m.SessionID == "" {
 		return plain, nil
 	}
-	list, err := a.k.store.Runs(ctx, store.RunQuery{SessionID: m.SessionID, Limit: 1})
+	began, err := a.began(ctx, m.SessionID)
 	if err != nil {
 		return plain, err
 	}
-	if len(list) == 0 || !list[0].Labels.Has(plain.brings[0].ID) {
+	if !began {
 		return plain, sys.Errorf(sys.CodeForbidden, "This program did not begin that conversation. Nothing was sent.").WithHint("Begin a new one: leave session_id out.")
 	}
 	if a.k.runs.inSession(m.SessionID) != "" {
 		return plain, errAtWork()
 	}
 	return plain, nil
+}
+
+// began reports whether the first message of a conversation is of this program. What a run has read since, or remembers, says
+// nothing of that.
+func (c *caller) began(ctx context.Context, session string) (bool, error) {
+	all, err := c.k.store.Messages(ctx, session)
+	if err != nil || len(all) == 0 {
+		return false, err
+	}
+	r, err := c.k.store.Run(ctx, all[0].RunID)
+	if sys.CodeOf(err) == sys.CodeNotFound {
+		return false, nil
+	}
+	return c.told(r), err
+}
+
+// told reports whether a run began with a message of this program. The labels that a run begins with come first, and its own
+// program before all that it hears of others.
+func (c *caller) told(r Run) bool {
+	at := slices.IndexFunc(r.Labels, func(l Label) bool { return l.Origin == store.LabelClient })
+	return r.Via == viaClient && r.CopyOf == "" && at >= 0 && r.Labels[at].ID == c.said()[0].ID
+}
+
+// own reports whether a run, or the one that it descends from, began with a message of this program.
+func (c *caller) own(ctx context.Context, r Run) (bool, error) {
+	all, err := c.k.lineage(ctx, r)
+	if err != nil {
+		return false, err
+	}
+	if root := all[len(all)-1]; root != r.ID {
+		r, err = c.k.store.Run(ctx, root)
+		if sys.CodeOf(err) == sys.CodeNotFound {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return r.ParentID == "" && c.told(r), nil
+}
+
+// ownAlone reports whether a program sees its own runs alone: it may not read.
+func (c *caller) ownAlone(ctx context.Context) (bool, error) {
+	if c.who.Kind != sys.KindClient {
+		return false, nil
+	}
+	reads, err := c.k.clients.Has(ctx, c.who.ID, programs.ScopeRead)
+	return !reads, err
+}
+
+// mayReach refuses a program a run that is not its own: to look at where it may not read, and to stop in any case.
+func (c *caller) mayReach(ctx context.Context, id string, stops bool) error {
+	if c.who.Kind != sys.KindClient {
+		return nil
+	}
+	alone, err := c.ownAlone(ctx)
+	if err != nil || !alone && !stops {
+		return err
+	}
+	r, err := c.k.run(ctx, id)
+	if err != nil {
+		return err
+	}
+	own, err := c.own(ctx, r)
+	switch {
+	case err != nil || own:
+		return err
+	case stops:
+		return sys.Errorf(sys.CodeForbidden, "A program stops only the runs that it started. Nothing was stopped.").WithHint("The person stops others in Oxios.")
+	}
+	return sys.Errorf(sys.CodeForbidden, "This program did not start that run, and sees only its own.").WithHint("With the scope read it sees all of them.")
+}
+
+// runsFor selects runs as the caller may see them. What a program may not see takes no place in the limit.
+func (c *caller) runsFor(ctx context.Context, q store.RunQuery) ([]Run, error) {
+	alone, err := c.ownAlone(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !alone {
+		return c.k.store.Runs(ctx, q)
+	}
+	most := min(cmp.Or(max(q.Limit, 0), 50), maxRunsRead)
+	if q.Open && q.Limit <= 0 {
+		most = math.MaxInt
+	}
+	q.Via, q.Limit = viaClient, maxRunsRead
+	out := []Run{}
+	for {
+		list, err := c.k.store.Runs(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range list {
+			own, err := c.own(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			if own {
+				out = append(out, r)
+			}
+			if len(out) == most {
+				return out, nil
+			}
+		}
+		if len(list) < maxRunsRead {
+			return out, nil
+		}
+		q.Before = list[len(list)-1].PID
+	}
+}
+
+// maxRunsRead is how many runs one look at the database returns at most.
+const maxRunsRead = 500
+
+// forReader is what a caller reads of a run: for somebody who sees no secrets they are masked in all its texts.
+func forReader[T any](c *caller, v T) T {
+	if !c.foreign() {
+		return v
+	}
+	return eachText(v, c.k.masked)
 }
 
 // ofClient reports whether words of a program are among labels.
@@ -115,8 +238,35 @@ func (c *caller) answerable(ctx context.Context, list []Approval) ([]Approval, e
 		if err != nil {
 			return nil, err
 		}
-		if !heard && len(ap.Request.Questions) == 0 {
+		if !heard && yesOrNo(ap) {
 			out = append(out, ap)
+		}
+	}
+	return out, nil
+}
+
+// yesOrNo reports whether a request asks for no more than that.
+func yesOrNo(ap Approval) bool { return len(ap.Request.Questions) == 0 && ap.Request.Form == nil }
+
+// approvalsFor selects requests as the caller may see them. What a program may not see takes no place in the limit.
+func (c *caller) approvalsFor(ctx context.Context, q security.ApprovalQuery) ([]Approval, error) {
+	if c.who.Kind != sys.KindClient {
+		return c.k.approvals.List(ctx, q)
+	}
+	most := cmp.Or(max(q.Limit, 0), 200)
+	q.Limit = math.MaxInt32
+	list, err := c.k.approvals.List(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	out := []Approval{}
+	for _, ap := range list {
+		own, err := c.answerable(ctx, []Approval{ap})
+		if err != nil {
+			return nil, err
+		}
+		if out = append(out, own...); len(out) == most {
+			break
 		}
 	}
 	return out, nil
@@ -135,6 +285,8 @@ func (c *caller) mayAnswer(ctx context.Context, id string, answer security.Answe
 	switch {
 	case err != nil:
 		return err
+	case !yesOrNo(ap):
+		return sys.Errorf(sys.CodeForbidden, "This request asks for more than yes or no. The person answers it in Oxios.")
 	case len(rest) == 0:
 		return sys.Errorf(sys.CodeForbidden, "The person answers this request in Oxios: a program has a part in the run that asks. Nothing was decided.")
 	case answer.Approve && answer.Scope != "" && answer.Scope != security.ScopeOnce:

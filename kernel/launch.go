@@ -93,7 +93,7 @@ func (k *Kernel) submit(ctx context.Context, m Submit, from scope) (Submitted, e
 		k.atTerminal(session.ID, m.Terminal)
 	}
 	if live := k.runs.inSession(session.ID); live != "" && !isNew {
-		if m.InsteadOf != "" {
+		if m.InsteadOf != "" || len(m.brings) > 0 { // a queue keeps no labels
 			return Submitted{}, errAtWork()
 		}
 		r, err := k.run(ctx, live)

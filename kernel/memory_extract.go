@@ -192,7 +192,7 @@ func (k *Kernel) unreadOf(ctx context.Context, id string) (u unread, open *chose
 			u.whole = false
 			break
 		}
-		u.ask.Said = append(u.ask.Said, memory.Said{Person: m.Role == store.RoleUser, Text: text, At: m.At})
+		u.ask.Said = append(u.ask.Said, memory.Said{Person: m.Role == store.RoleUser && r.Via != viaClient, Text: text, At: m.At})
 		u.through, u.last = m.ID, r.ID
 		if !slices.Contains(u.runs, r.ID) {
 			u.runs = append(u.runs, r.ID)

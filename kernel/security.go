@@ -60,11 +60,7 @@ type ToolInfo struct {
 // Approvals lists requests and what became of them, the newest first.
 func (a *SecurityAPI) Approvals(ctx context.Context, q ApprovalQuery) ([]Approval, error) {
 	return guard(ctx, a.caller, action{call: "security.approvals", resource: "approvals"}, func(ctx context.Context) ([]Approval, error) {
-		list, err := a.k.approvals.List(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		return a.answerable(ctx, list)
+		return a.approvalsFor(ctx, q)
 	})
 }
 

@@ -29,7 +29,7 @@ func (c *console) mcpServe() *cobra.Command {
 			return c.serveProgram(cmd.Context(), name)
 		},
 	}
-	cmd.Flags().StringVar(&name, "client", "", c.t("the `name` of the program, as `oxios mcp clients list` shows it", "`oxios mcp clients list`에 보이는 프로그램 `이름`"))
+	cmd.Flags().StringVar(&name, "client", "", c.t("the `name` of the program, as `oxios mcp clients list` shows it", "oxios mcp clients list에 보이는 프로그램 `이름`"))
 	return cmd
 }
 
@@ -54,7 +54,7 @@ func (c *console) programs(k *kernel.Kernel, log *slog.Logger) *mcp.Server {
 			}
 			return remote.Local(k.As(who)), nil
 		},
-		Agent: func(r *http.Request) (agent, known bool) { return remote.AgentBehind(k, r) },
+		Peer: func(r *http.Request) remote.Behind { return remote.PeerOf(k, r) },
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"strings"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -17,8 +18,10 @@ import (
 // answerTool shows requests that wait to whoever sits before the program.
 const answerTool = "answer_approvals"
 
-// maxAsked is how many requests one call shows.
-const maxAsked = 5
+const (
+	maxAsked  = 5                // requests that one call shows
+	maxAnswer = 10 * time.Minute // that a call waits for its person
+)
 
 // addAnswer adds the tool for approvals. A model cannot answer by it: the program asks its person, by an elicitation.
 func (f *face) addAnswer(s *sdk.Server) {

@@ -33,6 +33,8 @@ type face struct {
 	version string
 	log     *slog.Logger
 	more    func(*sdk.Server) // what tests add
+	calls   calls
+	follows followed
 }
 
 // has reports whether a scope of the program names a call.
@@ -44,12 +46,12 @@ func (f *face) has(call string) bool {
 func (f *face) server() (*sdk.Server, error) {
 	o := &sdk.ServerOptions{
 		Instructions: "Oxios runs agents on this person's computer and keeps their notes and memories. Runs work under the person's rules; what they must approve waits for them in Oxios.",
-		Logger:       f.log, CompletionHandler: f.complete,
+		Logger:       slog.New(fromWarn{f.log.Handler()}), CompletionHandler: f.complete,
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" }, // each program has its own
 		Capabilities: &sdk.ServerCapabilities{Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{}, Tools: &sdk.ToolCapabilities{}},
 	}
 	if f.updates {
-		o.SubscribeHandler, o.UnsubscribeHandler = f.subscribe, func(context.Context, *sdk.UnsubscribeRequest) error { return nil }
+		o.SubscribeHandler, o.UnsubscribeHandler = f.subscribe, f.unsubscribe
 		o.Capabilities.Resources.Subscribe = true
 	}
 	s := sdk.NewServer(&sdk.Implementation{Name: "oxios", Title: "Oxios", Version: f.version}, o)
@@ -69,7 +71,8 @@ func (f *face) server() (*sdk.Server, error) {
 		f.addAnswer(s)
 	}
 	f.addResources(s)
-	s.AddReceivingMiddleware(f.recovered, f.missing, f.lists)
+	f.follows.servers = append(f.follows.servers, s)
+	s.AddReceivingMiddleware(f.ends, f.recovered, f.missing, f.lists)
 	if f.more != nil {
 		f.more(s)
 	}

@@ -9,6 +9,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"oxios/app/remote"
 	"oxios/kernel"
 	"oxios/kernel/kerneltest"
 	"oxios/kernel/sys"
@@ -162,7 +163,7 @@ func TestAProgramThatCannotAskOrIsNotKnownAnswersNothing(t *testing.T) {
 	if text, bad := s.call(s.mustConnect(token, &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}}), answerTool, nil); !bad || !strings.Contains(text, "does not offer elicitation") {
 		t.Errorf("a program without dialogs: %q, %v", text, bad)
 	}
-	s.known.Store(false)
+	s.peer.Store(int64(remote.PeerUntold))
 	var asked []string
 	cs := s.mustConnect(token, person("accept", "approve once", &asked))
 	if text, bad := s.call(cs, answerTool, nil); !bad || !strings.Contains(text, "cannot tell which process") || len(asked) > 0 {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,10 +23,15 @@ import (
 const (
 	maxBody     = 4 << 20
 	maxSessions = 32 // of one program
+	maxStreams  = 32 // that one program follows at once
+	maxRequests = 64 // of one program at once, streams included
 	idle        = 30 * time.Minute
+	unread      = 10 * time.Second // that a write waits for who does not read
+	ending      = time.Second      // that the end of a program's sessions is waited for
 
 	versionHeader = "Mcp-Protocol-Version"
 	sessionHeader = "Mcp-Session-Id"
+	methodHeader  = "Mcp-Method" // from stateless on: the library holds it against the body
 	stateless     = "2026-07-28" // the first version without sessions
 )
 
@@ -36,8 +42,8 @@ type Config struct {
 	Person  *remote.Handle                                                  // tells which programs there are
 	Log     *slog.Logger                                                    // required
 
-	// Agent says of a request whether it comes from an agent's command, and whether that is known. Nil: it is not.
-	Agent func(*http.Request) (agent, known bool)
+	// Peer says which process a request comes from. Nil: nobody can tell.
+	Peer func(*http.Request) remote.Behind
 }
 
 // Server serves programs over HTTP: it is what stands behind /mcp. Who stands before it checks the host and the origin.
@@ -50,106 +56,88 @@ type Server struct {
 	ended bool
 }
 
-// served is one program with its two handlers: one handler cannot serve both generations of the protocol.
-type served struct {
-	id       string
-	server   *sdk.Server
-	sessions http.Handler // for versions with sessions
-	single   http.Handler // for those without
-}
-
 // New returns a server. It does nothing before the first request.
 func New(c Config) *Server { return &Server{c: c, faces: map[string]*served{}} }
 
-// ServeHTTP answers one request of the protocol.
+// ServeHTTP answers one request of the protocol. The token comes first: what else is asked of a request costs more.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	agent, known := false, false
-	if s.c.Agent != nil {
-		agent, known = s.c.Agent(r)
-	}
-	if agent {
-		refuse(w, http.StatusForbidden, sys.Errorf(sys.CodeForbidden, "An agent's command is no program of the person. Nothing was done."))
+	const scheme = `Bearer realm="Oxios"`
+	f, err := s.enter(r)
+	code := sys.CodeOf(err)
+	switch {
+	case err == nil:
+		defer f.leave(r)
+	case code == sys.CodeForbidden:
+		refuse(w, http.StatusForbidden, sys.AsError(err))
+		return
+	case code == sys.CodeRateLimit:
+		refuse(w, http.StatusTooManyRequests, sys.AsError(err))
+		return
+	case code != sys.CodeAuth:
+		s.c.Log.WarnContext(r.Context(), "A program could not be let in", "error", err)
+		refuse(w, http.StatusServiceUnavailable, sys.Errorf(sys.CodeUnavailable, "Oxios cannot look up its programs at the moment. Nothing was done.").WithHint("Try again; the log says what is wrong."))
 		return
 	}
-	const scheme = `Bearer realm="Oxios"`
-	if r.Header.Get("Authorization") == "" {
+	if err != nil {
 		w.Header().Set("WWW-Authenticate", scheme)
 	}
-	auth.RequireBearerToken(func(ctx context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
-		f, err := s.open(ctx, token, known)
+	auth.RequireBearerToken(func(context.Context, string, *http.Request) (*auth.TokenInfo, error) {
 		if err != nil {
-			w.Header().Set("WWW-Authenticate", scheme)
 			return nil, fmt.Errorf("%w: %w", auth.ErrInvalidToken, problem(err))
 		}
-		return &auth.TokenInfo{UserID: f.id, Extra: map[string]any{"served": f}}, nil
-	}, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true, Scopes: nil})(http.HandlerFunc(s.serve)).ServeHTTP(w, r)
+		return &auth.TokenInfo{UserID: f.id}, nil
+	}, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true, Scopes: nil})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		bounded := &writer{ResponseWriter: w, to: http.NewResponseController(w)}
+		defer bounded.free()
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody) // by the server's own writer, which then lets the answer arrive
+		f.serve(bounded, r)
+	})).ServeHTTP(w, r)
 }
 
-// serve hands a request whose program is known to the handler of its generation.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	f, ok := auth.TokenInfoFromContext(r.Context()).Extra["served"].(*served)
-	if !ok {
-		refuse(w, http.StatusInternalServerError, sys.Errorf(sys.CodeInternal, "The program of this request is lost."))
-		return
+// enter finds the program of a request and counts the request among its own. Each one asks the kernel anew: a program that was
+// revoked comes in no more.
+func (s *Server) enter(r *http.Request) (*served, error) {
+	said := strings.Fields(r.Header.Get("Authorization"))
+	if len(said) != 2 || !strings.EqualFold(said[0], "bearer") {
+		return nil, &sys.Error{Code: sys.CodeAuth, Message: "no bearer token"} // the library says so itself
 	}
-	if r.Header.Get(versionHeader) >= stateless {
-		f.single.ServeHTTP(w, r)
-		return
-	}
-	if r.Method == http.MethodPost && r.Header.Get(sessionHeader) == "" && f.open() >= maxSessions {
-		refuse(w, http.StatusTooManyRequests, sys.Errorf(sys.CodeRateLimit, "This program has %d sessions open, which is the most.", maxSessions).WithHint("End one with DELETE, or wait: one that nobody uses ends after 30 minutes."))
-		return
-	}
-	f.sessions.ServeHTTP(w, r)
-}
-
-// open is how many sessions the program has.
-func (f *served) open() (n int) {
-	for range f.server.Sessions() {
-		n++
-	}
-	return n
-}
-
-// close ends the sessions of the program.
-func (f *served) close() {
-	for ss := range f.server.Sessions() {
-		_ = ss.Close() // its program is gone, or its end is not waited for
-	}
-}
-
-// open finds the program of a token. Each request asks the kernel anew: one that was revoked comes in no more.
-func (s *Server) open(ctx context.Context, token string, known bool) (*served, error) {
-	h, err := s.c.Open(ctx, token)
+	h, err := s.c.Open(r.Context(), said[1])
 	if err != nil {
 		return nil, err
 	}
-	f, err := newFace(ctx, h, s.c.Version, s.c.Log)
+	peer := remote.PeerUntold
+	if s.c.Peer != nil {
+		peer = s.c.Peer(r)
+	}
+	switch peer {
+	case remote.PeerAgent:
+		return nil, sys.Errorf(sys.CodeForbidden, "An agent's command is no program of the person. Nothing was done.")
+	case remote.PeerLost:
+		return nil, sys.Errorf(sys.CodeForbidden, "Oxios cannot tell which process this program is. Nothing was done.").WithHint("Connect it with `oxios mcp serve`.")
+	}
+	f, err := newFace(r.Context(), h, s.c.Version, s.c.Log)
 	if err != nil {
 		return nil, err
 	}
-	f.answers, f.updates, f.more = known, true, s.more
-	key := fmt.Sprint(f.self.ID, known)
+	f.answers, f.updates, f.more = peer == remote.PeerPerson, true, s.more
+	key := fmt.Sprint(f.self.ID, f.answers)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if at, ok := s.faces[key]; ok {
-		return at, nil
+	at := s.faces[key]
+	if at != nil && at.worn() {
+		at.cancel()
+		at = nil
 	}
-	if s.ended {
-		return nil, sys.Errorf(sys.CodeUnavailable, "Oxios is ending.")
+	if at == nil {
+		if s.ended {
+			return nil, sys.Errorf(sys.CodeUnavailable, "Oxios is ending.")
+		}
+		if at, err = serve(f); err != nil {
+			return nil, err
+		}
+		s.faces[key] = at
 	}
-	server, err := f.server()
-	if err != nil {
-		return nil, err
-	}
-	get := func(*http.Request) *sdk.Server { return server }
-	at := &served{
-		id: f.self.ID, server: server,
-		sessions: sdk.NewStreamableHTTPHandler(get, &sdk.StreamableHTTPOptions{Logger: s.c.Log, SessionTimeout: idle, MaxRequestBodyBytes: maxBody}),
-		single:   sdk.NewStreamableHTTPHandler(get, &sdk.StreamableHTTPOptions{Logger: s.c.Log, Stateless: true, MaxRequestBodyBytes: maxBody, PropagateRequestCancellation: true}),
-	}
-	s.faces[key] = at
-	return at, nil
+	return at, at.enter(r)
 }
 
 // Run ends the sessions of programs that are revoked while they are connected, and all of them when ctx ends.
@@ -161,7 +149,7 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	for e := range events {
 		if e.Kind != "clients" && e.Kind != "gap" {
-			s.updated(ctx, e)
+			s.updated(e)
 			continue
 		}
 		if err := s.sweep(ctx); err != nil && ctx.Err() == nil {
@@ -190,7 +178,7 @@ func (s *Server) sweep(ctx context.Context) error {
 	}
 	s.mu.Unlock()
 	for _, f := range gone {
-		f.close()
+		go f.close() // whoever comes next waits for none of them
 	}
 	return nil
 }
@@ -201,9 +189,11 @@ func (s *Server) end() {
 	all := s.faces
 	s.faces = map[string]*served{}
 	s.mu.Unlock()
+	var closed sync.WaitGroup
 	for _, f := range all {
-		f.close()
+		closed.Go(f.close)
 	}
+	closed.Wait()
 }
 
 // refuse answers with a coded error as JSON.

@@ -12,6 +12,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"oxios/app/remote"
 	"oxios/kernel"
 	"oxios/kernel/client"
 )
@@ -215,7 +216,7 @@ func TestWhatIsNoRequestOfAProgramIsRefused(t *testing.T) {
 	if got, body := s.knock("POST", token, strings.NewReader(begin), nil); got != 200 {
 		t.Errorf("a good request afterwards: %d %s", got, body)
 	}
-	s.agent.Store(true)
+	s.peer.Store(int64(remote.PeerAgent))
 	if got, body := s.knock("POST", token, strings.NewReader(begin), nil); got != 403 || !strings.Contains(body, "agent") {
 		t.Errorf("an agent's command: %d %s", got, body)
 	}

@@ -23,16 +23,17 @@ type site struct {
 	t *testing.T
 	*kerneltest.Kernel
 	server  *Server
+	stop    func()     // ends it
+	served  chan error // what its Run returned
 	url     string
-	version string      // of the protocol; "" is the newest
-	known   atomic.Bool // requests come from a process that is known
-	agent   atomic.Bool // or from an agent's command
+	version string       // of the protocol; "" is the newest
+	peer    atomic.Int64 // where requests come from: a [remote.Behind]
 }
 
 func setup(t *testing.T, options ...kerneltest.Option) *site {
 	t.Helper()
 	s := &site{t: t, Kernel: kerneltest.Open(t, options...)}
-	s.known.Store(true)
+	s.peer.Store(int64(remote.PeerPerson))
 	log := slog.New(slog.DiscardHandler)
 	s.server = New(Config{
 		Version: "test", Log: log, Person: remote.Local(s.Person()),
@@ -43,7 +44,7 @@ func setup(t *testing.T, options ...kerneltest.Option) *site {
 			}
 			return remote.Local(s.As(who)), nil
 		},
-		Agent: func(*http.Request) (bool, bool) { return s.agent.Load(), s.known.Load() },
+		Peer: func(*http.Request) remote.Behind { return remote.Behind(s.peer.Load()) },
 	})
 	ln, err := gateway.Listen(0)
 	if err != nil {
@@ -52,13 +53,14 @@ func setup(t *testing.T, options ...kerneltest.Option) *site {
 	s.url = "http://" + ln.Addr().String() + "/mcp"
 	g := gateway.New(gateway.Config{Handle: func(via string) *remote.Handle { return remote.Local(s.As(sys.Person(via))) }, Log: log, Programs: s.server})
 	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 2)
+	ended, served := make(chan error, 1), make(chan error, 1)
 	go func() { ended <- g.Run(ctx, ln) }()
-	go func() { ended <- s.server.Run(ctx) }()
+	go func() { served <- s.server.Run(ctx); close(served) }()
+	s.stop, s.served = stop, served
 	t.Cleanup(func() {
 		stop()
-		for range 2 {
-			if err := <-ended; err != nil {
+		for _, c := range []chan error{ended, served} {
+			if err := <-c; err != nil {
 				t.Error(err)
 			}
 		}

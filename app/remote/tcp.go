@@ -17,29 +17,42 @@ type conn struct {
 	net.Conn
 	once  sync.Once
 	pid   int
-	known bool
+	tells bool
 }
 
-// WithConn is [http.Server.ConnContext] of a server whose requests are asked by [AgentBehind].
+// WithConn is [http.Server.ConnContext] of a server whose requests are asked by [PeerOf].
 func WithConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, &conn{Conn: c})
 }
 
-// AgentBehind says of a request over loopback whether it comes from an agent's command, and whether that can be known: it
-// cannot where the system does not tell which process has a connection. What comes from this process itself comes from an
-// agent's command too, whose network this process carries.
-func AgentBehind(k *kernel.Kernel, r *http.Request) (agent, known bool) {
+// Behind is what is known of the process behind a request over loopback.
+type Behind int
+
+// The kinds of processes. Only where the system does not tell is one let in of which nothing is known.
+const (
+	PeerUntold Behind = iota // the system does not tell which process has a connection
+	PeerLost                 // it does, but none was found that the person has: it ended, hides, or is of somebody else
+	PeerAgent                // an agent's command, or this process itself, whose network such a command has
+	PeerPerson               // another process of the person
+)
+
+// PeerOf says which process a request comes from. It looks through all processes, so who asks it has let the request in otherwise.
+func PeerOf(k *kernel.Kernel, r *http.Request) Behind {
 	c, ok := r.Context().Value(connKey{}).(*conn)
 	if !ok {
-		return false, false
+		return PeerUntold
 	}
-	c.once.Do(func() { c.pid, c.known = peerOfTCP(c.LocalAddr(), c.RemoteAddr()) })
-	if !c.known {
-		return false, false
+	c.once.Do(func() { c.pid, c.tells = peerOfTCP(c.LocalAddr(), c.RemoteAddr()) })
+	switch {
+	case !c.tells:
+		return PeerUntold
+	case c.pid == 0:
+		return PeerLost
+	case c.pid == os.Getpid():
+		return PeerAgent
 	}
-	if c.pid == os.Getpid() {
-		return true, true
+	if _, agent := k.AgentOf(c.pid); agent {
+		return PeerAgent
 	}
-	_, agent = k.AgentOf(c.pid)
-	return agent, true
+	return PeerPerson
 }

@@ -13,22 +13,23 @@ import (
 )
 
 // peerOfTCP finds the process at the other end of a connection of this machine: the kernel's table names the socket by its
-// addresses, and /proc which process of this user holds it.
-func peerOfTCP(local, remote net.Addr) (pid int, known bool) {
+// addresses, and /proc which process of this user holds it. This system tells: 0 is a process that was not found.
+func peerOfTCP(local, remote net.Addr) (pid int, tells bool) {
 	here, err := netip.ParseAddrPort(local.String())
 	there, rerr := netip.ParseAddrPort(remote.String())
 	if err != nil || rerr != nil {
-		return 0, false
+		return 0, true
 	}
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 		if inode := inodeOf(table, there, here); inode != "" {
-			return holderOf("socket:[" + inode + "]")
+			return holderOf("socket:[" + inode + "]"), true
 		}
 	}
-	return 0, false
+	return 0, true
 }
 
-// inodeOf finds the socket between two addresses in a table of the kernel.
+// inodeOf finds the socket between two addresses in a table of the kernel; "" where there is none, and for one that no process
+// has any more.
 func inodeOf(table string, from, to netip.AddrPort) string {
 	f, err := os.Open(table)
 	if err != nil {
@@ -38,7 +39,7 @@ func inodeOf(table string, from, to netip.AddrPort) string {
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		fields := strings.Fields(lines.Text())
-		if len(fields) > 9 && addrOf(fields[1]) == plainAddr(from) && addrOf(fields[2]) == plainAddr(to) {
+		if len(fields) > 9 && addrOf(fields[1]) == plainAddr(from) && addrOf(fields[2]) == plainAddr(to) && fields[9] != "0" {
 			return fields[9]
 		}
 	}
@@ -65,17 +66,17 @@ func addrOf(text string) netip.AddrPort {
 	return netip.AddrPortFrom(addr.Unmap(), uint16(n))
 }
 
-// holderOf finds a process that has a socket open.
-func holderOf(socket string) (pid int, known bool) {
+// holderOf finds a process that has a socket open; 0 for none.
+func holderOf(socket string) int {
 	all, err := filepath.Glob("/proc/[0-9]*/fd/*")
 	if err != nil {
-		return 0, false
+		return 0
 	}
 	for _, fd := range all {
 		if to, err := os.Readlink(fd); err == nil && to == socket {
-			pid, err := strconv.Atoi(strings.Split(fd, "/")[2])
-			return pid, err == nil
+			pid, _ := strconv.Atoi(strings.Split(fd, "/")[2]) // the pattern lets digits through alone
+			return pid
 		}
 	}
-	return 0, false
+	return 0
 }

@@ -145,6 +145,12 @@ func (s *Service) Allows(ctx context.Context, id, call string) error {
 		WithHint("The person gives it in Oxios: Settings, Programs. A program gets other scopes by being added again.")
 }
 
+// Has reports whether a program has a scope.
+func (s *Service) Has(ctx context.Context, id, scope string) (bool, error) {
+	c, err := s.get(ctx, id)
+	return slices.Contains(c.Scopes, scope), err
+}
+
 func (s *Service) get(ctx context.Context, id string) (Client, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -58,6 +58,7 @@ var redFormats = func() []redFormat {
 	add(redFormat{least: 48, word: true, alnum: true, check: func(s string) bool { return len(s) == 48 && isHex(s) }}, "sk_")
 	add(redFormat{least: 79, word: true, extra: ".", check: isAirtable}, "pat")
 	add(redFormat{least: 43, word: true, check: func(s string) bool { return len(s) == 43 && hasKeyPart(s) }}, "pa-")
+	add(redFormat{least: 43, word: true, check: func(s string) bool { return len(s) == 43 }}, "oxios_") // of a program: kernel/client
 	add(redFormat{least: 120, word: true, alnum: true}, "EAA")
 	add(redFormat{least: 24, word: true, alnum: true, check: func(s string) bool { return len(s) == 24 }}, "fw_")
 	add(redFormat{least: 24, word: true}, "A3-")

@@ -136,6 +136,7 @@ type RunQuery struct {
 	ParentID  string
 	MadeBy    string // the step that forked it, or gave it a part of a seed
 	PID       int64
+	Via       string
 	Open      bool      // only those that have not ended
 	Since     time.Time // only those that have not ended before
 	Before    int64     // only those below this pid: the pid that a page ended with gives the next one
@@ -296,6 +297,9 @@ func (s *Store) Runs(ctx context.Context, q RunQuery) ([]Run, error) {
 	}
 	if q.PID != 0 {
 		where, args = append(where, "pid = ?"), append(args, q.PID)
+	}
+	if q.Via != "" {
+		where, args = append(where, "via = ?"), append(args, q.Via)
 	}
 	if !q.Since.IsZero() {
 		where, args = append(where, "(ended_at IS NULL OR ended_at >= ?)"), append(args, Millis(q.Since))

@@ -77,6 +77,11 @@ func koreanKernel() [][2]string {
 		{"A program sends a text alone: folder, mode, model and limits are as the person set them. Nothing was sent.", "프로그램은 텍스트만 보낼 수 있습니다. 폴더, 모드, 모델, 한도는 사용자가 설정한 대로입니다. 보내지 않았습니다."},
 		{"This program did not begin that conversation. Nothing was sent.", "이 프로그램이 시작한 대화가 아닙니다. 보내지 않았습니다."},
 		{"Begin a new one: leave session_id out.", "session_id를 빼고 새 대화를 시작하세요."},
+		{"A program stops only the runs that it started. Nothing was stopped.", "프로그램은 자신이 시작한 실행만 중지할 수 있습니다. 중지하지 않았습니다."},
+		{"The person stops others in Oxios.", "다른 실행은 Oxios에서 직접 중지하세요."},
+		{"This program did not start that run, and sees only its own.", "이 프로그램이 시작한 실행이 아닙니다. 자신의 실행만 볼 수 있습니다."},
+		{"With the scope read it sees all of them.", "읽기(read) 범위가 있으면 모든 실행을 볼 수 있습니다."},
+		{"This request asks for more than yes or no. The person answers it in Oxios.", "예, 아니요로 답할 수 없는 요청입니다. Oxios에서 직접 답하세요."},
 		{"The person answers this request in Oxios: a program has a part in the run that asks. Nothing was decided.", "프로그램이 관여한 실행의 요청이므로 Oxios에서 직접 답하세요. 아무것도 결정하지 않았습니다."},
 		{"A program approves once. Nothing was decided.", "프로그램은 한 번 승인만 할 수 있습니다. 아무것도 결정하지 않았습니다."},
 	}
