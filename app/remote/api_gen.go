@@ -318,7 +318,8 @@ type ExecAPI interface {
 	// KillJob ends a background command with all that it started, within 5 seconds.
 	KillJob(ctx context.Context, id string) error
 	// Script runs a script of a skill. It is judged as an unknown program of the folder would be. It has the network and variables
-	// with keys only where the person gave them to this skill by name.
+	// with keys only where the person gave them to this skill by name. What runs is a copy of the skill as it was reviewed, which
+	// nobody else can write: its own folder may be one that commands write.
 	Script(ctx context.Context, in kernel.ScriptArgs) (kernel.ExecResult, error)
 	// Read reads a text file. Binary files, folders and files over 50 MB are
 	// errors that say what else to do.
@@ -682,7 +683,7 @@ type MCPAPI interface {
 
 // API holds the calls about skills.
 type SkillsAPI interface {
-	// List lists the skills that the caller has where it works, by source and name. An agent sees those that are ready.
+	// List lists the skills that the caller has where it works, by source and name. Who is not the person sees those that are ready.
 	List(ctx context.Context) ([]kernel.SkillView, error)
 	// LeftOut lists the folders that hold a skill which is not used, and why.
 	LeftOut(ctx context.Context) ([]kernel.SkillLeft, error)

@@ -5191,7 +5191,8 @@ export interface ExecAPI {
   killJob(id: string): Promise<void>;
   /**
    * Script runs a script of a skill. It is judged as an unknown program of the folder would be. It has the network and variables
-   * with keys only where the person gave them to this skill by name.
+   * with keys only where the person gave them to this skill by name. What runs is a copy of the skill as it was reviewed, which
+   * nobody else can write: its own folder may be one that commands write.
    */
   script(in_: ScriptArgs): Promise<ExecResult>;
   /**
@@ -5710,7 +5711,7 @@ export interface MCPAPI {
 
 /** API holds the calls about skills. */
 export interface SkillsAPI {
-  /** List lists the skills that the caller has where it works, by source and name. An agent sees those that are ready. */
+  /** List lists the skills that the caller has where it works, by source and name. Who is not the person sees those that are ready. */
   list(): Promise<SkillView[]>;
   /** LeftOut lists the folders that hold a skill which is not used, and why. */
   leftOut(): Promise<SkillLeft[]>;
