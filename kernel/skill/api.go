@@ -492,7 +492,7 @@ func asReviewed(ctx context.Context, v View, fsys fs.FS) error {
 	case StateOff:
 		return sys.Errorf(sys.CodeForbidden, "The skill %q is off. Nothing was done.", v.Name)
 	case StateNew:
-		return sys.Errorf(sys.CodeForbidden, "The person has not reviewed the skill %q. Nothing was done.", v.Name).WithHint("The person can review it: `oxios skills review %s`.", v.Name)
+		return toReview(sys.Errorf(sys.CodeForbidden, "The person has not reviewed the skill %q. Nothing was done.", v.Name), v.Name)
 	}
 	if v.Source == SourceBundled {
 		return nil
@@ -508,5 +508,9 @@ func asReviewed(ctx context.Context, v View, fsys fs.FS) error {
 }
 
 func notReviewed(name string) error {
-	return sys.Errorf(sys.CodeForbidden, "The skill %q is not what the person reviewed. Nothing was done.", name).WithHint("The person can review it: `oxios skills review %s`.", name)
+	return toReview(sys.Errorf(sys.CodeForbidden, "The skill %q is not what the person reviewed. Nothing was done.", name), name)
+}
+
+func toReview(e *sys.Error, name string) error {
+	return e.WithHint("The person can review it: `oxios skills review %s`.", name)
 }
