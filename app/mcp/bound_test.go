@@ -56,7 +56,7 @@ func (s *site) stream(method, token, body string, header map[string]string) *htt
 	return resp
 }
 
-// within fails a test in which something takes longer than two seconds.
+// within fails a test in which something hangs. It is slow machines that need so long.
 func within(t *testing.T, what string, do func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -66,8 +66,8 @@ func within(t *testing.T, what string, do func()) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(2 * time.Second):
-		t.Errorf("%s takes longer than 2 s", what)
+	case <-time.After(30 * time.Second):
+		t.Errorf("%s takes longer than 30 s", what)
 	}
 }
 
