@@ -119,8 +119,27 @@ func elicit(schema json.RawMessage) sdk.ToolHandler {
 	}
 }
 
+// followsTheirs lets the resources of the tests be followed, as only notes and runs can be: each as a note of its name.
+func followsTheirs(next sdk.MethodHandler) sdk.MethodHandler {
+	note := func(uri *string) {
+		if name, ok := strings.CutPrefix(*uri, "test://"); ok {
+			*uri = notes + name
+		}
+	}
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		switch p := req.GetParams().(type) {
+		case *sdk.SubscribeParams:
+			note(&p.URI)
+		case *sdk.UnsubscribeParams:
+			note(&p.URI)
+		}
+		return next(ctx, method, req)
+	}
+}
+
 // fixtures adds all of it.
 func fixtures(s *sdk.Server) {
+	s.AddReceivingMiddleware(followsTheirs)
 	add := func(name, schema string, h sdk.ToolHandler) {
 		s.AddTool(&sdk.Tool{Name: name, Description: "For the conformance tests.", InputSchema: json.RawMessage(schema)}, h)
 	}
