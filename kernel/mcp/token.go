@@ -118,7 +118,7 @@ func (s *Service) clear(ctx context.Context, name string, def Server) error {
 	s.pin.Lock()
 	defer s.pin.Unlock()
 	s.door(name).cached.Store(nil)
-	if def.remote() {
+	if def.remote() || len(def.Secrets) > 0 {
 		if err := s.locked(ctx, name, func() error { return s.forgetKeys(ctx, name, def) }); err != nil {
 			return sys.Errorf(sys.CodeUnavailable, "The server %s is removed, but a key of it could not be deleted: %w.", name, err).WithHint("Unlock the keys, add the server again and remove it once more.")
 		}
