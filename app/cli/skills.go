@@ -38,6 +38,15 @@ func (c *console) skillState(state string) string {
 	return state
 }
 
+// skillNow says how a skill stands after it was changed.
+func (c *console) skillNow(v kernel.SkillView) error {
+	if c.json {
+		return c.writeJSON(v)
+	}
+	c.printf("%s: %s", oneLine(v.Name), c.skillState(v.State))
+	return nil
+}
+
 func (c *console) skillsList() *cobra.Command {
 	var left bool
 	cmd := c.withJSON(&cobra.Command{
@@ -166,11 +175,7 @@ func (c *console) skillsReview() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if c.json {
-					return c.writeJSON(v)
-				}
-				c.printf("%s: %s", oneLine(v.Name), c.skillState(v.State))
-				return nil
+				return c.skillNow(v)
 			}
 			if c.json {
 				return c.writeJSON(d)
@@ -211,11 +216,7 @@ func (c *console) skillsEnable(use, en, ko string, on bool) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if c.json {
-				return c.writeJSON(v)
-			}
-			c.printf("%s: %s", oneLine(v.Name), c.skillState(v.State))
-			return nil
+			return c.skillNow(v)
 		}),
 	})
 }
