@@ -67,11 +67,11 @@ describe('dictionary', () => {
 	it('has no English sentence left in Korean', () => {
 		const english = new Map(leaves(en));
 		const same = leaves(ko).filter(([key, v]) => typeof v === 'string' && v === english.get(key));
-		expect(same.map(([k]) => k).sort()).toEqual(
-			['about.owners.run', 'about.owners.serve', 'audit.who.oxios', 'chat.oxios'].filter((k) =>
-				same.some(([s]) => s === k),
-			),
-		);
+		// A command and the name of a product are the same in every language.
+		const named = ([key]: [string, unknown]) =>
+			key.startsWith('extensions.import.programs.') ||
+			['about.owners.run', 'about.owners.serve', 'audit.who.oxios', 'chat.oxios'].includes(key);
+		expect(same.filter((leaf) => !named(leaf)).map(([key]) => key)).toEqual([]);
 	});
 
 	it('counts one thing as one', () => {
