@@ -34,6 +34,7 @@ var mayImport = map[string][]string{
 	"kernel/llm":       {"kernel/sys"},
 	"kernel/sandbox":   {"kernel/sys"},
 	"kernel/document":  {"kernel/sys"},
+	"kernel/wasm":      {"kernel/sys"},
 	"kernel/retrieval": nil,
 
 	// 3: subsystems
@@ -68,7 +69,7 @@ var mayImport = map[string][]string{
 
 	// 6: the facade
 	"kernel": {
-		"kernel/sys", "kernel/event", "kernel/store", "kernel/git", "kernel/llm", "kernel/sandbox", "kernel/document", "kernel/retrieval", "kernel/web",
+		"kernel/sys", "kernel/event", "kernel/store", "kernel/git", "kernel/llm", "kernel/sandbox", "kernel/document", "kernel/wasm", "kernel/retrieval", "kernel/web",
 		"kernel/security", "kernel/undo", "kernel/limit", "kernel/schedule", "kernel/awake", "kernel/space", "kernel/persona", "kernel/memory", "kernel/knowledge",
 		"kernel/guard", "kernel/health", "kernel/home",
 		"kernel/skill", "kernel/client", "kernel/mcp", "kernel/a2a", "kernel/ouroboros", "kernel/agent", "kernel/orchestrator",
@@ -78,6 +79,7 @@ var mayImport = map[string][]string{
 	"kernel/tools":           {"kernel", "kernel/sys", "kernel/agent", "kernel/retrieval"},
 	"kernel/kerneltest/disk": {},
 	"kernel/mcp/mcptest":     {},
+	"kernel/wasm/wasmtest":   {},
 	"kernel/parttest":        {},
 	"kernel/kerneltest":      {"kernel", "kernel/sys", "kernel/agent", "kernel/tools", "kernel/demo"},
 

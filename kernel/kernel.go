@@ -26,6 +26,7 @@ import (
 	"oxios/kernel/skill"
 	"oxios/kernel/store"
 	"oxios/kernel/sys"
+	"oxios/kernel/wasm"
 	"oxios/kernel/web"
 )
 
@@ -299,7 +300,7 @@ func (k *Kernel) publishStep(s scope, step store.Step) {
 	k.publish(event.StepChanged, s, agent.View(step))
 }
 
-// SandboxHelper runs this process as the sandbox helper, or as a reader of
-// documents, if it was started as one, and reports whether it was. main calls it
-// before anything else.
-func SandboxHelper() bool { return sandbox.Main() || document.Main() }
+// SandboxHelper runs this process as the sandbox helper, as a reader of documents
+// or as the host of a module, if it was started as one, and reports whether it
+// was. main calls it before anything else.
+func SandboxHelper() bool { return sandbox.Main() || document.Main() || wasm.Main() }

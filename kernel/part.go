@@ -64,6 +64,8 @@ type (
 	SkillSource   = skill.Source
 	SkillProblem  = skill.Problem
 	SkillLeft     = skill.LeftOut
+	ModuleArgs    = skill.ModuleArgs
+	ModuleResult  = skill.ModuleResult
 )
 
 // What a part of the kernel can do besides its calls; see kernel/guard for those.
@@ -135,7 +137,8 @@ func (k *Kernel) newSkills() *skill.Service {
 		},
 		Has:    machineHas{k},
 		Brings: k.skillBrings,
-		Diff:   unifiedDiff, Told: func(name string) { k.publish(event.SkillsChanged, scope{}, name) },
+		Module: k.runModule, Scratch: k.scratch,
+		Diff: unifiedDiff, Told: func(name string) { k.publish(event.SkillsChanged, scope{}, name) },
 	})
 }
 

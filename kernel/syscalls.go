@@ -235,6 +235,7 @@ var syscalls = table(
 
 	Syscall{Name: "skills.list", Domain: security.DomainProgram, Rights: security.R},
 	Syscall{Name: "skills.read", Domain: security.DomainProgram, Rights: security.R},
+	Syscall{Name: "skills.module", Domain: security.DomainProgram, Rights: security.X, Audit: security.ActionToolCall},
 	Syscall{Name: "skills.leftOut", Domain: security.DomainProgram, Rights: security.R, Person: true},
 	Syscall{Name: "skills.show", Domain: security.DomainProgram, Rights: security.R, Person: true},
 	Syscall{Name: "skills.check", Domain: security.DomainProgram, Rights: security.R, Person: true},

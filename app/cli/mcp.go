@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -275,8 +274,9 @@ func (c *console) mcpCall() *cobra.Command {
 		RunE: c.linked(func(ctx context.Context, l *link, args []string) error {
 			in := kernel.MCPCall{Server: args[0], Tool: args[1]}
 			if len(args) == 3 {
-				if in.Args = json.RawMessage(args[2]); !json.Valid(in.Args) {
-					return usage(c.fail(sys.CodeInvalid, c.t("The arguments are not JSON. Nothing was called.", "인수가 JSON이 아닙니다. 호출하지 않았습니다."), c.t("Write them as '{\"name\": \"value\"}'.", "'{\"이름\": \"값\"}'처럼 쓰세요.")))
+				var err error
+				if in.Args, err = c.jsonArg(args[2]); err != nil {
+					return err
 				}
 			}
 			r, err := c.callAsking(ctx, l, in)

@@ -16,7 +16,7 @@ func (c *console) skillsCommand() *cobra.Command {
 	g := c.group("skills", "Manage skills, which tell agents how a kind of work is done", "에이전트에게 일하는 방법을 알려 주는 스킬을 관리합니다",
 		c.skillsList(), c.skillsShow(), c.skillsInstall(), c.skillsReview(),
 		c.skillsEnable("enable", "Turn a skill on", "스킬을 켭니다", true), c.skillsEnable("disable", "Turn a skill off", "스킬을 끕니다", false),
-		c.skillsUpdate(), c.skillsPin(), c.skillsAllow(), c.skillsExport(), c.skillsRemove(), c.skillsCheck())
+		c.skillsUpdate(), c.skillsPin(), c.skillsAllow(), c.skillsCall(), c.skillsExport(), c.skillsRemove(), c.skillsCheck())
 	g.Aliases = []string{"program", "programs"}
 	return g
 }
@@ -115,6 +115,7 @@ func (c *console) skillFacts(d kernel.SkillDetails) {
 	line("Expects:", "쓰려는 도구:", strings.Join(d.AllowedTools, ", "))
 	line("Its scripts ask for:", "스크립트가 요청하는 변수:", strings.Join(d.Asks, ", "))
 	line("Its scripts have:", "스크립트에 허용됨:", c.skillRights(d.Rights))
+	line("Its modules:", "모듈:", strings.Join(modules(d.Review.Files), ", "))
 	line("Names:", "언급한 주소:", strings.Join(d.Review.Hosts, ", "))
 	for _, m := range d.Missing {
 		line("Missing:", "없음:", m.Text.In(c.lang == korean))

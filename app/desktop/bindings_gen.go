@@ -1126,6 +1126,11 @@ func (a *Skills) Export(args string) (string, error) {
 	return a.b.call("skills.export", args)
 }
 
+// Module takes [in].
+func (a *Skills) Module(args string) (string, error) {
+	return a.b.call("skills.module", args)
+}
+
 // Allow takes [name, r].
 func (a *Skills) Allow(args string) (string, error) {
 	return a.b.call("skills.allow", args)

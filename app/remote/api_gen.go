@@ -720,6 +720,9 @@ type SkillsAPI interface {
 	// Export writes the files of a skill into a zip, in a folder of its name. path is absolute; a file that is there is replaced
 	// only when replace says so.
 	Export(ctx context.Context, name string, path string, replace bool) (kernel.SkillExport, error)
+	// Module runs a module of a skill: it computes its answer from its input and from the files of the skill. It has no network,
+	// no variables and no file besides, so that nobody is asked. The skill is ready, and as it was reviewed.
+	Module(ctx context.Context, in kernel.ModuleArgs) (kernel.ModuleResult, error)
 	// Allow sets what the scripts of a skill have besides its own folder and that of the run: the network, and variables that the
 	// skill itself names.
 	Allow(ctx context.Context, name string, r kernel.SkillRights) (kernel.SkillView, error)
@@ -1778,6 +1781,10 @@ func (remote clientSkills) Read(ctx context.Context, name string, file string) (
 
 func (remote clientSkills) Export(ctx context.Context, name string, path string, replace bool) (kernel.SkillExport, error) {
 	return call[kernel.SkillExport](ctx, remote.c, "skills.export", name, path, replace)
+}
+
+func (remote clientSkills) Module(ctx context.Context, in kernel.ModuleArgs) (kernel.ModuleResult, error) {
+	return call[kernel.ModuleResult](ctx, remote.c, "skills.module", in)
 }
 
 func (remote clientSkills) Allow(ctx context.Context, name string, r kernel.SkillRights) (kernel.SkillView, error) {
@@ -3492,6 +3499,13 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Skills.Export(ctx, a0, a1, a2)
+	},
+	"skills.module": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.ModuleArgs
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Skills.Module(ctx, a0)
 	},
 	"skills.allow": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 string

@@ -40,6 +40,11 @@ type Config struct {
 	Brings  func(name string) store.Labels                // where what a skill says came from
 	Diff    func(name, before, after string) string       // a unified diff
 	Told    func(name string)                             // something about a skill changed: faces look again
+
+	// Module runs a WebAssembly module, a file in a copy of its skill, on JSON. The copy is a folder that nobody else has.
+	Module func(ctx context.Context, copied Script, input json.RawMessage) (json.RawMessage, error)
+	// Scratch is an empty folder, and how it is removed.
+	Scratch func() (dir string, remove func(), err error)
 }
 
 // Service is the part of the kernel that knows skills.

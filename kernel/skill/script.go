@@ -69,39 +69,49 @@ func (x Script) Copy(ctx context.Context, into string) (Script, error) {
 
 // Script finds a script of a skill for somebody who works in a folder. The skill is ready, and as it was reviewed.
 func (s *Service) Script(ctx context.Context, folder, name, file string) (Script, error) {
-	views, err := s.views(ctx, folder)
+	x, first, exec, err := s.program(ctx, folder, name, file)
 	if err != nil {
 		return Script{}, err
 	}
+	if isModule(x.Path) {
+		return Script{}, sys.Errorf(sys.CodeInvalid, "%q of the skill %q is a module. Nothing was run.", sys.Shorten(file, 200), x.Skill).
+			WithHint("Call it with input, which is JSON, and without args.")
+	}
+	if x.Program = programOf(x.Path, first); len(x.Program) == 0 && !exec {
+		return Script{}, sys.Errorf(sys.CodeInvalid, "Nothing says which program runs %q of the skill %q. Nothing was run.", sys.Shorten(file, 200), x.Skill).
+			WithHint("Read it, and do what it says with the commands that you have.")
+	}
+	return x, nil
+}
+
+// program finds a file of a skill that may be run, as it was reviewed, with how it begins and whether it is marked as a program.
+func (s *Service) program(ctx context.Context, folder, name, file string) (x Script, first []byte, exec bool, err error) {
+	views, err := s.views(ctx, folder)
+	if err != nil {
+		return Script{}, nil, false, err
+	}
 	i := slices.IndexFunc(views, func(v View) bool { return v.Name == name })
 	if i < 0 {
-		return Script{}, noSkill(name)
+		return Script{}, nil, false, noSkill(name)
 	}
 	v := views[i]
 	fsys, done, err := files(v.Skill)
 	if err != nil {
-		return Script{}, err
+		return Script{}, nil, false, err
 	}
 	defer done()
 	if err := asReviewed(ctx, v, fsys); err != nil {
-		return Script{}, err
+		return Script{}, nil, false, err
 	}
 	clean := path.Clean(strings.TrimPrefix(filepath.ToSlash(file), "./"))
 	info, err := fs.Stat(fsys, clean)
 	if err != nil || !info.Mode().IsRegular() || v.Source == SourceBundled { // those that come with Oxios have none
-		return Script{}, sys.Errorf(sys.CodeNotFound, "The skill %q has no script %q. Nothing was run.", v.Name, sys.Shorten(file, 200)).
+		return Script{}, nil, false, sys.Errorf(sys.CodeNotFound, "The skill %q has no script %q. Nothing was run.", v.Name, sys.Shorten(file, 200)).
 			WithHint("Read the skill without a file to see which files it has.")
 	}
-	out := Script{Skill: v.Name, Dir: v.Dir, Path: filepath.Join(v.Dir, filepath.FromSlash(clean)), Rights: v.Rights, hash: v.Hash}
-	first, _, err := readUpTo(fsys, clean, 256)
-	if err != nil {
-		return Script{}, err
-	}
-	if out.Program = programOf(clean, first); len(out.Program) == 0 && info.Mode().Perm()&0o100 == 0 {
-		return Script{}, sys.Errorf(sys.CodeInvalid, "Nothing says which program runs %q of the skill %q. Nothing was run.", clean, v.Name).
-			WithHint("Read it, and do what it says with the commands that you have.")
-	}
-	return out, nil
+	first, _, err = readUpTo(fsys, clean, 256)
+	x = Script{Skill: v.Name, Dir: v.Dir, Path: filepath.Join(v.Dir, filepath.FromSlash(clean)), Rights: v.Rights, hash: v.Hash}
+	return x, first, info.Mode().Perm()&0o100 != 0, err
 }
 
 // programs run the scripts with these endings.

@@ -2,7 +2,9 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -20,19 +22,23 @@ type skillArgs struct {
 
 	Run      string   `json:"run,omitempty" jsonschema:"instead of reading: runs one of its scripts in the folder"`
 	Args     []string `json:"args,omitempty" jsonschema:"the arguments of the script, as they are"`
+	Input    any      `json:"input,omitempty" jsonschema:"JSON for a module, a file that ends in .wasm: instead of args"`
 	TimeoutS int      `json:"timeout_s,omitempty" jsonschema:"seconds after which the script is ended; default 120"`
 	Reason   string   `json:"reason,omitempty" jsonschema:"what the script is run for, in one sentence for the person"`
 }
 
 var skillMaker = maker{
-	name: "skill", domain: "skills", calls: []string{"skills.read", "exec.script"},
+	name: "skill", domain: "skills", calls: []string{"skills.read", "skills.module", "exec.script"},
 	about: "Reads how a kind of work is done, and runs the scripts for it.",
 	terms: "스킬 방법 절차 지침 프로그램 program how to guide procedure skill",
 	when:  func(at kernel.Workplace) bool { return len(at.Skills) > 0 },
 	make: func(h *kernel.Handle, _ kernel.Workplace) agent.Tool {
 		return newTool("skill", "Reads a skill: instructions for a kind of work, by its name in the capability index. Read it before you begin such work. Its scripts are run with this tool too, not with exec.", nil, skillTitle,
 			func(ctx context.Context, in skillArgs) (agent.Result, error) {
-				if in.Run != "" {
+				switch {
+				case in.Run != "" && strings.EqualFold(path.Ext(in.Run), ".wasm"):
+					return runModule(ctx, h, in)
+				case in.Run != "":
 					return runScript(ctx, h, in)
 				}
 				t, err := h.Skills.Read(ctx, in.Name, in.File)
@@ -41,7 +47,7 @@ var skillMaker = maker{
 				}
 				text := t.Text
 				if len(t.Files) > 0 {
-					text += "\n\nFiles of this skill: " + strings.Join(t.Files, ", ") + "\n(Read one with file. Run a script with run and args: it works in the folder.)"
+					text += "\n\nFiles of this skill: " + strings.Join(t.Files, ", ") + "\n(Read one with file. Run a script with run and args: it works in the folder. Run a module, .wasm, with run and input.)"
 				}
 				return agent.Result{Text: text, Title: sys.Say("Read the skill %s", t.Name)}, nil
 			})
@@ -56,6 +62,9 @@ func skillTitle(in skillArgs) sys.Words {
 }
 
 func runScript(ctx context.Context, h *kernel.Handle, in skillArgs) (agent.Result, error) {
+	if in.Input != nil {
+		return agent.Result{}, sys.Errorf(sys.CodeInvalid, "A script takes args, and no input. Nothing was run.").WithHint("Put what it needs into args.")
+	}
 	if in.File != "" {
 		return agent.Result{}, sys.Errorf(sys.CodeInvalid, "Both file and run are given. Nothing was done.").WithHint("Give one of them.")
 	}
@@ -66,6 +75,26 @@ func runScript(ctx context.Context, h *kernel.Handle, in skillArgs) (agent.Resul
 	out := ran(execArgs{}, r)
 	out.Title = sys.Say("Ran %s of the skill %s", in.Run, in.Name)
 	return out, nil
+}
+
+// runModule calls a module: it computes its answer, and nothing else.
+func runModule(ctx context.Context, h *kernel.Handle, in skillArgs) (agent.Result, error) {
+	if in.File != "" || len(in.Args) > 0 {
+		return agent.Result{}, sys.Errorf(sys.CodeInvalid, "A module takes input alone. Nothing was run.").WithHint("Put all that it needs into input.")
+	}
+	call := kernel.ModuleArgs{Skill: in.Name, Module: in.Run}
+	if in.Input != nil {
+		raw, err := json.Marshal(in.Input)
+		if err != nil {
+			return agent.Result{}, err
+		}
+		call.Input = raw
+	}
+	r, err := h.Skills.Module(ctx, call)
+	if err != nil {
+		return agent.Result{}, err
+	}
+	return agent.Result{Text: string(r.Output), Title: sys.Say("Ran %s of the skill %s", in.Run, in.Name)}, nil
 }
 
 // fittingSkills are the skills that fit a goal, the best first; before them the one that the person named as /name.

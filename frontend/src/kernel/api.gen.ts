@@ -2381,6 +2381,21 @@ export interface ModelQuery {
   refresh?: boolean;
 }
 
+/** ModuleArgs is a call of a WebAssembly module that a skill brings. */
+export interface ModuleArgs {
+  skill?: string;
+  /** its path in the skill */
+  module?: string;
+  /** any JSON, at most 1 MB; left out for {} */
+  input?: unknown;
+}
+
+/** ModuleResult is what a module answered. */
+export interface ModuleResult {
+  /** any JSON, at most 1 MB */
+  output: unknown;
+}
+
 /** NetTry is a machine that a command asked for. */
 export interface NetTry {
   /** with its port */
@@ -5794,6 +5809,11 @@ export interface SkillsAPI {
    */
   export(name: string, path: string, replace: boolean): Promise<SkillExport>;
   /**
+   * Module runs a module of a skill: it computes its answer from its input and from the files of the skill. It has no network,
+   * no variables and no file besides, so that nobody is asked. The skill is ready, and as it was reviewed.
+   */
+  module(in_: ModuleArgs): Promise<ModuleResult>;
+  /**
    * Allow sets what the scripts of a skill have besides its own folder and that of the run: the network, and variables that the
    * skill itself names.
    */
@@ -6262,6 +6282,7 @@ export function makeKernel(t: Transport): Kernel {
       check: (folder, strict) => t.call('skills.check', [folder, strict]) as Promise<SkillProblem[]>,
       read: (name, file) => t.call('skills.read', [name, file]) as Promise<SkillText>,
       export: (name, path, replace) => t.call('skills.export', [name, path, replace]) as Promise<SkillExport>,
+      module: (in_) => t.call('skills.module', [in_]) as Promise<ModuleResult>,
       allow: (name, r) => t.call('skills.allow', [name, r]) as Promise<SkillView>,
     },
     clients: {

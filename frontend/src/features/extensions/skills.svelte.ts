@@ -3,6 +3,9 @@ import type { Live } from '../../kernel/live.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
 import { once, turns } from '../../kernel/turns';
 
+/** isModule tells whether a file of a skill is a WebAssembly module. */
+export const isModule = (file: string) => file.toLowerCase().endsWith('.wasm');
+
 /** Skills is what the view of extensions shows of skills: all of them, and the one that is open with its review. */
 export class Skills {
 	list = $state.raw<SkillView[]>([]);

@@ -182,6 +182,8 @@ export const extensions = {
 				'They run contained: they read the files of the skill, and change files only in the folder of the conversation.',
 			scriptsOpen:
 				'Programs are not contained on this computer. A script can do all that you can do with your account.',
+			modules: (files: string) =>
+				`Only compute: ${files}. They read the files of the skill. They have no network and see nothing else.`,
 			network: 'Connect to the internet',
 			env: (name: string) => `Use the variable ${name}`,
 			instructions: 'Instructions',

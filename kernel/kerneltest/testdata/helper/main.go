@@ -1,14 +1,15 @@
 // Command helper is the part of the oxios binary that the kernel starts beside
-// itself: it runs commands contained, and reads documents.
+// itself: it runs commands contained, reads documents, and runs modules.
 package main
 
 import (
 	"oxios/kernel/document"
 	"oxios/kernel/sandbox"
+	"oxios/kernel/wasm"
 )
 
 func main() {
-	if !sandbox.Main() && !document.Main() {
+	if !sandbox.Main() && !document.Main() && !wasm.Main() {
 		panic("this program is started by the kernel alone")
 	}
 }
