@@ -1,7 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { makeKernel, type AuditEntry, type AuditState } from '../../kernel/api.gen';
 import { FakeTransport } from '../../kernel/fake/transport';
 import { Live } from '../../kernel/live.svelte';
+import { en } from '../../ui/i18n/en';
+import { ko } from '../../ui/i18n/ko';
 import { i18n } from '../../ui/i18n/index.svelte';
 import { AuditRecord, PAGE } from './record.svelte';
 import { onOf, standing, stateOf, whatOf, whoOf } from './words';
@@ -21,6 +25,13 @@ const entry = (e: Partial<AuditEntry>): AuditEntry => ({
 beforeEach(() => i18n.set('en'));
 
 describe('an entry in words', () => {
+	it('has a name in both languages for every call that is recorded', () => {
+		const table = readFileSync(join(import.meta.dirname, '../../../../kernel/syscalls.go'), 'utf8');
+		const recorded = [...table.matchAll(/Name: "([^"]+)".*Audit:/g)].map((m) => m[1] ?? '');
+		expect(recorded.length).toBeGreaterThan(100);
+		for (const words of [en, ko]) expect(recorded.filter((name) => !words.audit.calls[name])).toEqual([]);
+	});
+
 	it('says who, what and on what, and whether it was done', () => {
 		const e = entry({ metadata: { syscall: 'exec.write', phase: 'intent' } });
 		expect([whoOf(e, new Map([['0190a1b2-7c11', 'tidy']])), whatOf(e), onOf(e), stateOf(e)]).toEqual([
