@@ -92,6 +92,9 @@ type Config struct {
 	// DeniedPaths are kept from all agents; with all below them.
 	DeniedPaths []string `toml:"denied_paths" json:"denied_paths,omitempty" doc:"Paths that no agent reads, changes or sees, with all below them."`
 
+	// SkillRegistries are services that list skills of many authors.
+	SkillRegistries []string `toml:"skill_registries" json:"skill_registries,omitempty" doc:"Registries of skills that are asked when you look for one, by their addresses; none to begin with."`
+
 	// Roles are those of the person, and what they take from the built-in ones.
 	Roles map[string]RoleConfig `toml:"roles" json:"roles,omitempty" doc:"Roles of agents: what they may do at most."`
 

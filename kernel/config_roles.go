@@ -267,7 +267,7 @@ func (f *configFile) change(edit func(raw []byte) ([]byte, error), want func(*Co
 		return err
 	}
 	got, perr := parseConfig(changed)
-	if perr != nil || !reflect.DeepEqual(got.DeniedPaths, next.DeniedPaths) || !reflect.DeepEqual(got.GrantedAddresses, next.GrantedAddresses) || !sameRoles(got.Roles, next.Roles) || !sameRoles(got.Agents, next.Agents) || !reflect.DeepEqual(got.User, next.User) || !sameMCP(got.MCPSettings, next.MCPSettings) {
+	if perr != nil || !reflect.DeepEqual(got.DeniedPaths, next.DeniedPaths) || !reflect.DeepEqual(got.GrantedAddresses, next.GrantedAddresses) || !slices.Equal(got.SkillRegistries, next.SkillRegistries) || !sameRoles(got.Roles, next.Roles) || !sameRoles(got.Agents, next.Agents) || !reflect.DeepEqual(got.User, next.User) || !sameMCP(got.MCPSettings, next.MCPSettings) {
 		return sys.Errorf(sys.CodeConflict, "config.toml is written in a way that Oxios does not change by itself. Nothing was changed.").
 			WithHint("Change it in an editor: denied_paths, granted_addresses, and a table [roles.NAME] for each role and [mcp.servers.NAME] for each server; it is read again by itself.")
 	}
@@ -279,6 +279,14 @@ func (f *configFile) change(edit func(raw []byte) ([]byte, error), want func(*Co
 
 func sameRoles(a, b map[string]RoleConfig) bool {
 	return maps.EqualFunc(a, b, func(x, y RoleConfig) bool { return reflect.DeepEqual(x, y) })
+}
+
+// SkillRegistries are the registries of skills that the person added.
+func (f *configFile) SkillRegistries() []string { return f.get().SkillRegistries }
+
+// SetSkillRegistries writes them into config.toml.
+func (f *configFile) SetSkillRegistries(list []string) error {
+	return f.change(func(raw []byte) ([]byte, error) { return setList(raw, "skill_registries", list) }, func(c *Config) { c.SkillRegistries = list })
 }
 
 // setList writes a list of the head of config.toml, which may stand over

@@ -64,6 +64,9 @@ type (
 	SkillSource   = skill.Source
 	SkillProblem  = skill.Problem
 	SkillLeft     = skill.LeftOut
+	SkillRegistry = skill.Registry
+	SkillFound    = skill.Found
+	SkillSearch   = skill.Search
 	ModuleArgs    = skill.ModuleArgs
 	ModuleResult  = skill.ModuleResult
 )
@@ -138,6 +141,7 @@ func (k *Kernel) newSkills() *skill.Service {
 		Has:    machineHas{k},
 		Brings: k.skillBrings,
 		Module: k.runModule, Scratch: k.scratch,
+		Registries: k.config.SkillRegistries, SetRegistries: k.config.SetSkillRegistries,
 		Diff: unifiedDiff, Told: func(name string) { k.publish(event.SkillsChanged, scope{}, name) },
 	})
 }

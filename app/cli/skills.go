@@ -14,7 +14,7 @@ import (
 
 func (c *console) skillsCommand() *cobra.Command {
 	g := c.group("skills", "Manage skills, which tell agents how a kind of work is done", "에이전트에게 일하는 방법을 알려 주는 스킬을 관리합니다",
-		c.skillsList(), c.skillsShow(), c.skillsInstall(), c.skillsReview(),
+		c.skillsList(), c.skillsShow(), c.skillsSearch(), c.skillsRegistries(), c.skillsInstall(), c.skillsReview(),
 		c.skillsEnable("enable", "Turn a skill on", "스킬을 켭니다", true), c.skillsEnable("disable", "Turn a skill off", "스킬을 끕니다", false),
 		c.skillsUpdate(), c.skillsPin(), c.skillsAllow(), c.skillsCall(), c.skillsExport(), c.skillsRemove(), c.skillsCheck())
 	g.Aliases = []string{"program", "programs"}

@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"oxios/kernel"
@@ -62,4 +63,18 @@ func TestSkillsAreInstalledReviewedAndRemoved(t *testing.T) {
 	contains(t, "a bad one", d.must(exitFailed, "skills", "check", "tidy-up").out, "frontmatter")
 	contains(t, "it is not installed", d.must(exitFailed, "skills", "install", "tidy-up").err, "frontmatter")
 	contains(t, "nothing there", d.must(exitFailed, "skills", "install", "none").err, "is not there")
+}
+
+func TestSkillsAreLookedForInTheRegistriesThatWereAdded(t *testing.T) {
+	t.Parallel()
+	d := setup(t)
+	contains(t, "none", d.must(exitFailed, "skills", "search", "papers").err, "No registry of skills was added", "oxios skills registries add")
+	contains(t, "the public ones", d.must(0, "skills", "registries", "list").out, "https://clawhub.ai", "no: add it")
+	contains(t, "added", d.must(0, "skills", "registries", "add", "http://127.0.0.1:8765").out, "http://127.0.0.1:8765", "yes")
+	if raw, err := os.ReadFile(filepath.Join(d.Home, "config.toml")); err != nil || !strings.Contains(string(raw), "skill_registries = ['http://127.0.0.1:8765']") {
+		t.Errorf("config.toml is %s, %v", raw, err)
+	}
+	contains(t, "one that does not answer", d.must(0, "skills", "search", "sort", "papers").err, "127.0.0.1:8765", "No skills found.")
+	contains(t, "removed", d.must(exitFailed, "skills", "registries", "remove", "127.0.0.1:8765").err, "is not among the registries")
+	contains(t, "its own address", d.must(0, "skills", "registries", "remove", "http://127.0.0.1:8765").out, "clawhub.ai")
 }

@@ -1131,6 +1131,26 @@ func (a *Skills) Module(args string) (string, error) {
 	return a.b.call("skills.module", args)
 }
 
+// Registries takes [].
+func (a *Skills) Registries(args string) (string, error) {
+	return a.b.call("skills.registries", args)
+}
+
+// AddRegistry takes [address].
+func (a *Skills) AddRegistry(args string) (string, error) {
+	return a.b.call("skills.addRegistry", args)
+}
+
+// RemoveRegistry takes [address].
+func (a *Skills) RemoveRegistry(args string) (string, error) {
+	return a.b.call("skills.removeRegistry", args)
+}
+
+// Search takes [query].
+func (a *Skills) Search(args string) (string, error) {
+	return a.b.call("skills.search", args)
+}
+
 // Allow takes [name, r].
 func (a *Skills) Allow(args string) (string, error) {
 	return a.b.call("skills.allow", args)

@@ -723,6 +723,14 @@ type SkillsAPI interface {
 	// Module runs a module of a skill: it computes its answer from its input and from the files of the skill. It has no network,
 	// no variables and no file besides, so that nobody is asked. The skill is ready, and as it was reviewed.
 	Module(ctx context.Context, in kernel.ModuleArgs) (kernel.ModuleResult, error)
+	// Registries lists the registries that are asked, and the public ones that could be added.
+	Registries(ctx context.Context) ([]kernel.SkillRegistry, error)
+	// AddRegistry has a registry asked from now on. What is looked for is sent to it.
+	AddRegistry(ctx context.Context, address string) ([]kernel.SkillRegistry, error)
+	// RemoveRegistry no longer asks a registry. Skills that came from it stay.
+	RemoveRegistry(ctx context.Context, address string) ([]kernel.SkillRegistry, error)
+	// Search asks the registries for skills. What is looked for leaves this computer.
+	Search(ctx context.Context, query string) (kernel.SkillSearch, error)
 	// Allow sets what the scripts of a skill have besides its own folder and that of the run: the network, and variables that the
 	// skill itself names.
 	Allow(ctx context.Context, name string, r kernel.SkillRights) (kernel.SkillView, error)
@@ -1785,6 +1793,22 @@ func (remote clientSkills) Export(ctx context.Context, name string, path string,
 
 func (remote clientSkills) Module(ctx context.Context, in kernel.ModuleArgs) (kernel.ModuleResult, error) {
 	return call[kernel.ModuleResult](ctx, remote.c, "skills.module", in)
+}
+
+func (remote clientSkills) Registries(ctx context.Context) ([]kernel.SkillRegistry, error) {
+	return call[[]kernel.SkillRegistry](ctx, remote.c, "skills.registries")
+}
+
+func (remote clientSkills) AddRegistry(ctx context.Context, address string) ([]kernel.SkillRegistry, error) {
+	return call[[]kernel.SkillRegistry](ctx, remote.c, "skills.addRegistry", address)
+}
+
+func (remote clientSkills) RemoveRegistry(ctx context.Context, address string) ([]kernel.SkillRegistry, error) {
+	return call[[]kernel.SkillRegistry](ctx, remote.c, "skills.removeRegistry", address)
+}
+
+func (remote clientSkills) Search(ctx context.Context, query string) (kernel.SkillSearch, error) {
+	return call[kernel.SkillSearch](ctx, remote.c, "skills.search", query)
 }
 
 func (remote clientSkills) Allow(ctx context.Context, name string, r kernel.SkillRights) (kernel.SkillView, error) {
@@ -3506,6 +3530,33 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.Skills.Module(ctx, a0)
+	},
+	"skills.registries": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		if err := decode(args); err != nil {
+			return nil, err
+		}
+		return h.Skills.Registries(ctx)
+	},
+	"skills.addRegistry": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Skills.AddRegistry(ctx, a0)
+	},
+	"skills.removeRegistry": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Skills.RemoveRegistry(ctx, a0)
+	},
+	"skills.search": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.Skills.Search(ctx, a0)
 	},
 	"skills.allow": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 string

@@ -303,6 +303,9 @@ func (a *API) Pin(ctx context.Context, name string, on bool) (View, error) {
 func (s *Service) install(ctx context.Context, from, as string) (name string, err error) {
 	from = strings.TrimSpace(from)
 	p, err := placeOf(from)
+	if err == nil {
+		p, err = s.registered(p)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"oxios/kernel/security"
 	"oxios/kernel/sys"
@@ -42,6 +43,8 @@ func (s *Service) fetch(ctx context.Context, p place, staging string) (at, commi
 		at, err = s.fromSite(ctx, p, staging)
 	case fromGit:
 		return s.fromGit(ctx, p, staging)
+	case fromRegistry:
+		return s.fromRegistry(ctx, p, staging)
 	}
 	return at, "", err
 }
@@ -64,11 +67,15 @@ func (s *Service) fromDisk(ctx context.Context, from, staging string) (at string
 
 // get reads what is at an address, at most so many bytes.
 func (s *Service) get(ctx context.Context, address string, most int64) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	return s.getWithin(ctx, fetchTime, address, most)
+}
+
+func (s *Service) getWithin(ctx context.Context, within time.Duration, address string, most int64) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	res, err := s.c.Net.Get(ctx, s.c.Net.Transport(), address)
 	if err != nil {
-		return nil, notFetched(ctx, address, err)
+		return nil, notFetched(ctx, within, address, err)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
@@ -80,7 +87,7 @@ func (s *Service) get(ctx context.Context, address string, most int64) ([]byte, 
 	}
 	raw, err := io.ReadAll(io.LimitReader(res.Body, most+1))
 	if err != nil {
-		return nil, notFetched(ctx, address, err)
+		return nil, notFetched(ctx, within, address, err)
 	}
 	if int64(len(raw)) > most {
 		return nil, refusedSize(sys.Say("it has more than %d MB", most>>20))
@@ -89,13 +96,13 @@ func (s *Service) get(ctx context.Context, address string, most int64) ([]byte, 
 }
 
 // notFetched is the error of an address that could not be read.
-func notFetched(ctx context.Context, address string, err error) error {
+func notFetched(ctx context.Context, within time.Duration, address string, err error) error {
 	var held *security.NetRefusal
 	switch {
 	case errors.As(err, &held):
 		return sys.Errorf(sys.CodeRefused, "%s is not asked: %w. Nothing was installed.", hostOf(address), held).WithHint("Clone or download it yourself, and install the folder.")
 	case ctx.Err() != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return sys.Errorf(sys.CodeTimeout, "%s did not send it within %s. Nothing was installed.", hostOf(address), fetchTime).WithHint("Try again later.")
+		return sys.Errorf(sys.CodeTimeout, "%s did not send it within %s. Nothing was installed.", hostOf(address), within).WithHint("Try again later.")
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}

@@ -51,7 +51,9 @@ func installer(t *testing.T, net skill.Net) (api *skill.API, dir string) {
 func service(t *testing.T, net skill.Net) (s *skill.Service, dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "skills")
+	var registries []string
 	return skill.New(skill.Config{
+		Registries: func() []string { return registries }, SetRegistries: func(list []string) error { registries = list; return nil },
 		Dir: dir, Log: slog.New(slog.DiscardHandler), Net: net, Has: nothing{},
 		Trusted: func(context.Context, string) bool { return false }, Told: func(string) {},
 		Brings: func(string) store.Labels { return nil },

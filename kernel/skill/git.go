@@ -98,7 +98,7 @@ func (s *Service) pull(ctx context.Context, p place, bare string, store *filesys
 	client := &http.Client{Transport: s.c.Net.Transport(), CheckRedirect: sameHost}
 	session, err := githttp.NewClient(client).NewUploadPackSession(end, nil)
 	if err != nil {
-		return plumbing.ZeroHash, notFetched(ctx, address, err)
+		return plumbing.ZeroHash, notFetched(ctx, fetchTime, address, err)
 	}
 	defer session.Close()
 	refs, err := session.AdvertisedReferencesContext(ctx)
@@ -107,7 +107,7 @@ func (s *Service) pull(ctx context.Context, p place, bare string, store *filesys
 		return plumbing.ZeroHash, sys.Errorf(sys.CodeNotFound, "There is no git repository at %s that everybody may read. Nothing was installed.", address).
 			WithHint("Check the address. One that needs a password you clone yourself, and install the folder.")
 	case err != nil:
-		return plumbing.ZeroHash, notFetched(ctx, address, err)
+		return plumbing.ZeroHash, notFetched(ctx, fetchTime, address, err)
 	}
 	id, err := commitOf(p, refs)
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *Service) pull(ctx context.Context, p place, bare string, store *filesys
 	req.Wants = append(req.Wants, id)
 	res, err := session.UploadPack(ctx, req)
 	if err != nil {
-		return plumbing.ZeroHash, notFetched(ctx, address, err)
+		return plumbing.ZeroHash, notFetched(ctx, fetchTime, address, err)
 	}
 	defer res.Close()
 	pack, err := os.Create(filepath.Join(bare, "fetched.pack"))
@@ -141,7 +141,7 @@ func (s *Service) pull(ctx context.Context, p place, bare string, store *filesys
 	n, err := io.Copy(pack, io.LimitReader(sent, maxPack+1))
 	switch {
 	case err != nil:
-		return plumbing.ZeroHash, notFetched(ctx, address, err)
+		return plumbing.ZeroHash, notFetched(ctx, fetchTime, address, err)
 	case n > maxPack:
 		return plumbing.ZeroHash, refusedSize(sys.Say("it has more than %d MB", maxPack>>20))
 	}

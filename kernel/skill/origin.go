@@ -26,6 +26,8 @@ const (
 	fromGit     = "git"     // a repository, by smart HTTP
 	fromArchive = "archive" // an archive at an address
 	fromSite    = "site"    // the index of a site, /.well-known/agent-skills/index.json
+
+	fromRegistry = "registry" // the page of a skill in a registry that the person added
 )
 
 // place is an address, read.

@@ -41,6 +41,10 @@ type Config struct {
 	Diff    func(name, before, after string) string       // a unified diff
 	Told    func(name string)                             // something about a skill changed: faces look again
 
+	// Registries are those that the person added, by their addresses.
+	Registries    func() []string
+	SetRegistries func(list []string) error
+
 	// Module runs a WebAssembly module, a file in a copy of its skill, on JSON. The copy is a folder that nobody else has.
 	Module func(ctx context.Context, copied Script, input json.RawMessage) (json.RawMessage, error)
 	// Scratch is an empty folder, and how it is removed.

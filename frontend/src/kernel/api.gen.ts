@@ -3572,6 +3572,17 @@ export interface SkillFinding {
   quote?: string;
 }
 
+/** Found is a skill that a registry lists. All but From is what others say of it. */
+export interface SkillFound {
+  name: string;
+  owner?: string;
+  summary?: string;
+  version?: string;
+  downloads?: number;
+  /** the address to install it from */
+  from: string;
+}
+
 /**
  * Install is one way to get what a skill requires, as its author wrote it.
  * [Install.Argv] makes a command line of it.
@@ -3643,6 +3654,13 @@ export interface SkillProblem {
   text: Words;
 }
 
+/** Registry is a service that lists the skills of many authors. It is asked only once the person added it. */
+export interface SkillRegistry {
+  url: string;
+  /** false for the public ones that could be added */
+  added: boolean;
+}
+
 /**
  * Requires are the programs, variables and settings without which a skill is of
  * no use, and the systems that it works on.
@@ -3678,6 +3696,14 @@ export interface SkillRights {
   network: boolean;
   /** variables of Oxios' own environment, of those that the skill names */
   env: string[];
+}
+
+/** Search is what the registries answered. */
+export interface SkillSearch {
+  /** each registry's in its own order */
+  found: SkillFound[];
+  /** of registries that did not answer */
+  problems?: SkillProblem[];
 }
 
 /** Source says where a skill comes from, and so which of two with one name wins. */
@@ -5813,6 +5839,14 @@ export interface SkillsAPI {
    * no variables and no file besides, so that nobody is asked. The skill is ready, and as it was reviewed.
    */
   module(in_: ModuleArgs): Promise<ModuleResult>;
+  /** Registries lists the registries that are asked, and the public ones that could be added. */
+  registries(): Promise<SkillRegistry[]>;
+  /** AddRegistry has a registry asked from now on. What is looked for is sent to it. */
+  addRegistry(address: string): Promise<SkillRegistry[]>;
+  /** RemoveRegistry no longer asks a registry. Skills that came from it stay. */
+  removeRegistry(address: string): Promise<SkillRegistry[]>;
+  /** Search asks the registries for skills. What is looked for leaves this computer. */
+  search(query: string): Promise<SkillSearch>;
   /**
    * Allow sets what the scripts of a skill have besides its own folder and that of the run: the network, and variables that the
    * skill itself names.
@@ -6283,6 +6317,10 @@ export function makeKernel(t: Transport): Kernel {
       read: (name, file) => t.call('skills.read', [name, file]) as Promise<SkillText>,
       export: (name, path, replace) => t.call('skills.export', [name, path, replace]) as Promise<SkillExport>,
       module: (in_) => t.call('skills.module', [in_]) as Promise<ModuleResult>,
+      registries: () => t.call('skills.registries', []) as Promise<SkillRegistry[]>,
+      addRegistry: (address) => t.call('skills.addRegistry', [address]) as Promise<SkillRegistry[]>,
+      removeRegistry: (address) => t.call('skills.removeRegistry', [address]) as Promise<SkillRegistry[]>,
+      search: (query) => t.call('skills.search', [query]) as Promise<SkillSearch>,
       allow: (name, r) => t.call('skills.allow', [name, r]) as Promise<SkillView>,
     },
     clients: {

@@ -1,4 +1,4 @@
-import type { SkillDetails, SkillRights, SkillView } from '../../kernel/api.gen';
+import type { SkillDetails, SkillRegistry, SkillRights, SkillSearch, SkillView } from '../../kernel/api.gen';
 import type { Live } from '../../kernel/live.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
 import { once, turns } from '../../kernel/turns';
@@ -76,6 +76,20 @@ export class Skills {
 		const v = await this.#live.kernel.skills.install(path);
 		await this.load();
 		await this.open(v.name);
+	}
+
+	registries(): Promise<SkillRegistry[]> {
+		return this.#live.kernel.skills.registries();
+	}
+
+	/** registry has a registry asked from now on, or no longer, and returns all of them. */
+	registry(address: string, on: boolean): Promise<SkillRegistry[]> {
+		return on ? this.#live.kernel.skills.addRegistry(address) : this.#live.kernel.skills.removeRegistry(address);
+	}
+
+	/** search asks the registries that were added. */
+	search(words: string): Promise<SkillSearch> {
+		return this.#live.kernel.skills.search(words);
 	}
 
 	async accept(name: string, hash: string): Promise<void> {

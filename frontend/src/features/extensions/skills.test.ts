@@ -40,4 +40,15 @@ describe('skills', () => {
 		expect(skills.current?.name).toBe('tidy-up');
 		expect(skills.details?.name).toBe('tidy-up');
 	});
+
+	it('are looked for in a registry only once it was added', async () => {
+		const skills = setup();
+		await expect(skills.search('papers')).rejects.toMatchObject({ code: 'conflict' });
+		const [first] = await skills.registries();
+		expect(first?.added).toBe(false);
+		expect((await skills.registry(first!.url, true)).at(-1)?.added).toBe(true);
+		const { found } = await skills.search('papers');
+		await skills.install(found[0]!.from);
+		expect(skills.current).toMatchObject({ name: 'tidy-up', state: 'new' });
+	});
 });

@@ -1,4 +1,4 @@
-import type { SkillDetails, SkillRights, SkillView } from '../api.gen';
+import type { SkillDetails, SkillRegistry, SkillRights, SkillView } from '../api.gen';
 import { no, type Core } from './core';
 
 const made = (name: string, description: string, more: Partial<SkillView> = {}): SkillView => ({
@@ -8,6 +8,7 @@ const made = (name: string, description: string, more: Partial<SkillView> = {}):
 
 /** FakeSkills are skills in the states that a person meets. */
 export class FakeSkills {
+	registries: SkillRegistry[] = [{ url: 'https://clawhub.ai', added: false }];
 	list: SkillView[] = [
 		made('code-review', 'Reviews a change for faults, in order of their weight.'),
 		made('debug', 'Finds the cause of a fault before it changes anything.'),
@@ -43,6 +44,11 @@ export class FakeSkills {
 		this.list = this.list.map((o) => (o.name === name ? v : o));
 		this.#core.emit('skills', name);
 		return v;
+	}
+
+	#registry(url: string, added: boolean): SkillRegistry[] {
+		this.registries = [...this.registries.filter((r) => r.url !== url), { url, added }];
+		return this.registries;
 	}
 
 	calls = {
@@ -83,6 +89,27 @@ export class FakeSkills {
 			if (!/^[a-z-]+$/.test(name)) throw no('not_found', `${path} is not there. Nothing was installed.`);
 			this.list = [...this.list, made(name, 'Somebody wrote it.', { source: 'global', dir: path, state: 'new' })];
 			return this.#put(name, { state: 'new' });
+		},
+		'skills.registries': () => this.registries,
+		'skills.addRegistry': (address: string) => this.#registry(address, true),
+		'skills.removeRegistry': (address: string) => this.#registry(address, false),
+		'skills.search': (words: string) => {
+			if (!this.registries.some((r) => r.added))
+				throw no('conflict', 'No registry of skills was added. Nothing was asked.');
+			return {
+				found: words.includes('paper')
+					? [
+							{
+								name: 'tidy-up',
+								owner: 'minji',
+								summary: 'Tidies up papers.',
+								version: '1.2.0',
+								downloads: 1,
+								from: 'https://clawhub.ai/minji/tidy-up',
+							},
+						]
+					: [],
+			};
 		},
 		'skills.update': (name: string) => this.#put(name, {}),
 		'skills.pin': (name: string, pinned: boolean) =>

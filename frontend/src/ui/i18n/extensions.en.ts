@@ -143,6 +143,18 @@ export const extensions = {
 			installWhy:
 				'A folder with a SKILL.md, a zip, tar or tar.gz of one, or the https address of a git repository or a site. Agents do not have it before you review it.',
 			installDo: 'Install',
+			find: {
+				title: 'Find skills',
+				why: 'What you look for is sent to the registries that are on. Oxios asks none of them by itself.',
+				ask: (host: string) => `Search in ${host}`,
+				another: 'Another registry',
+				words: 'What should the skill be for?',
+				searching: 'Searching…',
+				none: (words: string) => `No skill found for “${words}”.`,
+				downloads: (count: number) => n(count, 'download', 'downloads'),
+				install: (name: string) => `Install ${name}`,
+				installDo: 'Install',
+			},
 			reviewTitle: 'Review this skill',
 			reviewText: 'Agents do not have it until you accept it. Somebody else wrote these instructions.',
 			changedTitle: 'This skill changed since you reviewed it',

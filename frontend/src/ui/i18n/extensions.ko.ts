@@ -143,6 +143,18 @@ export const extensions: typeof en = {
 			installWhy:
 				'SKILL.md가 있는 폴더, zip, tar, tar.gz 파일, 또는 git 저장소나 사이트의 https 주소입니다. 검토하기 전에는 에이전트가 쓸 수 없습니다.',
 			installDo: '설치',
+			find: {
+				title: '스킬 찾기',
+				why: '찾는 말은 켜 둔 저장소로 전송됩니다. Oxios가 먼저 묻는 일은 없습니다.',
+				ask: (host) => `${host}에서 찾기`,
+				another: '다른 저장소',
+				words: '어떤 일에 쓸 스킬인가요?',
+				searching: '찾는 중…',
+				none: (words) => `“${words}”에 맞는 스킬이 없습니다.`,
+				downloads: (count) => `다운로드 ${count.toLocaleString('ko')}회`,
+				install: (name) => `${name} 설치`,
+				installDo: '설치',
+			},
 			reviewTitle: '스킬을 검토하세요',
 			reviewText: '수락할 때까지 에이전트가 쓸 수 없습니다. 다른 사람이 쓴 지침입니다.',
 			changedTitle: '검토한 뒤에 스킬이 바뀌었습니다',
