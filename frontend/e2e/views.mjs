@@ -444,6 +444,19 @@ export const views = [
 			await page.locator('dialog button, [role="dialog"] button').last().click();
 		}),
 	},
+	{
+		name: 'skills-find',
+		go: extensions(3, async (page) => {
+			if (!(await page.locator('#pane-list').isVisible())) await page.keyboard.press('Control+KeyB');
+			await page.locator('#pane-list .view-head button').last().click();
+			await page.getByRole('menuitem').last().click();
+			const dialog = page.getByRole('dialog');
+			if (!(await dialog.locator('input[type=search]').isVisible())) await dialog.getByRole('switch').first().click();
+			await dialog.locator('input[type=search]').fill('paper');
+			await dialog.locator('input[type=search]').press('Enter');
+			await dialog.locator('li').first().waitFor();
+		}),
+	},
 	{ name: 'skill', go: extensions(3) },
 	{ name: 'skill-changed', go: extensions(5) },
 	{ name: 'skill-review', go: extensions(6) },
