@@ -116,6 +116,9 @@ func (c *console) skillFacts(d kernel.SkillDetails) {
 	line("Its scripts ask for:", "스크립트가 요청하는 변수:", strings.Join(d.Asks, ", "))
 	line("Its scripts have:", "스크립트에 허용됨:", c.skillRights(d.Rights))
 	line("Its modules:", "모듈:", strings.Join(modules(d.Review.Files), ", "))
+	if d.Servers != "" {
+		c.printf("  %s oxios mcp import %s", c.t("Brings MCP servers:", "가져올 수 있는 MCP 서버:"), d.Servers)
+	}
 	line("Names:", "언급한 주소:", strings.Join(d.Review.Hosts, ", "))
 	for _, m := range d.Missing {
 		line("Missing:", "없음:", m.Text.In(c.lang == korean))

@@ -151,6 +151,8 @@ func (s *Service) foreign(from string) (out Imports, found []foreign, err error)
 		switch _, taken := here[item.Name]; {
 		case f.why.EN != "":
 			item.Why = f.why
+		case besideIt(f.def):
+			item.Why = sys.Say("Its program lies beside its settings, where no server is started from.")
 		case taken || names[item.Name]:
 			item.Why = sys.Say("There is a server of this name already.")
 		default:
@@ -162,6 +164,13 @@ func (s *Service) foreign(from string) (out Imports, found []foreign, err error)
 		out.Items = append(out.Items, item)
 	}
 	return out, found, nil
+}
+
+// besideIt reports whether a server's program is named by where its settings lie, as skills and plugins do it.
+func besideIt(def Server) bool {
+	return slices.ContainsFunc(append([]string{def.Command}, def.Args...), func(w string) bool {
+		return strings.Contains(w, "PLUGIN_ROOT}") || strings.HasPrefix(w, "./") || strings.HasPrefix(w, "../")
+	})
 }
 
 // item is a server as it would be added, without the values of its keys.

@@ -15,6 +15,7 @@ func koreanImport() [][2]string {
 		{"It has both a command and an address.", "명령과 주소가 모두 있습니다."},
 		{"The file has no server %q. Nothing was imported.", "파일에 %q 서버가 없습니다. 가져오지 않았습니다."},
 		{"%s cannot be read: %w. Nothing was imported.", "%s 파일을 읽을 수 없습니다: %w. 가져오지 않았습니다."},
+		{"Its program lies beside its settings, where no server is started from.", "프로그램이 설정 파일 옆에 있습니다. 그곳에서는 서버를 시작하지 않습니다."},
 		{"There is a server of this name already.", "이름이 같은 서버가 이미 있습니다."},
 		{"%q is no path and none of these programs: %s. Nothing was imported.", "%q 값은 경로도 아니고 다음 프로그램도 아닙니다: %s. 가져오지 않았습니다."},
 		{"The settings of %s are not at %s. Nothing was imported.", "%s 설정 파일이 %s 위치에 없습니다. 가져오지 않았습니다."},

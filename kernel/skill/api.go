@@ -48,6 +48,7 @@ type Details struct {
 	Now     string   `json:"now"`               // the hash of what it holds now: what [API.Accept] takes
 	Body    string   `json:"body"`              // its instructions
 	Changes []Change `json:"changes,omitempty"` // what changed since it was accepted
+	Servers string   `json:"servers,omitempty"` // the file in it that names MCP servers, absolute: the person may import them
 }
 
 // Change is one file of a skill that is not what was accepted.
@@ -129,6 +130,11 @@ func (a *API) Show(ctx context.Context, name string) (Details, error) {
 			return Details{}, err
 		}
 		d.Body = v.Skill.Body(file)
+		for _, name := range serverFiles {
+			if info, err := fs.Stat(fsys, name); err == nil && info.Mode().IsRegular() && v.Source != SourceBundled && d.Servers == "" {
+				d.Servers = filepath.Join(v.Dir, name)
+			}
+		}
 		a.s.mu.Lock()
 		was, ok := a.s.decided.Accepted[v.Dir]
 		a.s.mu.Unlock()
@@ -138,6 +144,9 @@ func (a *API) Show(ctx context.Context, name string) (Details, error) {
 		return d, nil
 	})
 }
+
+// serverFiles are the files in which a skill names MCP servers. They are nothing to Oxios before the person imports them.
+var serverFiles = []string{".mcp.json", "mcp.json"}
 
 // maxShown is how large a text file may be whose changes are shown.
 const maxShown = 256 << 10

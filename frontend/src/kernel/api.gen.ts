@@ -3541,6 +3541,8 @@ export interface SkillDetails {
   body: string;
   /** what changed since it was accepted */
   changes?: SkillChange[];
+  /** the file in it that names MCP servers, absolute: the person may import them */
+  servers?: string;
 }
 
 /** Exported is an archive that was written. */

@@ -13,6 +13,8 @@ export class Servers {
 	chosen = $state<string>();
 	adding = $state(false);
 	importing = $state(false);
+	/** importFrom is the file that is to be imported, where it is known. */
+	importFrom = $state('');
 	/** connecting are the servers that are being started for the person. */
 	connecting = $state.raw<string[]>([]);
 	/** pages are where the person signs in, by the name of the server, while that is waited for. */

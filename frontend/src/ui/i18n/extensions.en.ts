@@ -194,6 +194,9 @@ export const extensions = {
 				'They run contained: they read the files of the skill, and change files only in the folder of the conversation.',
 			scriptsOpen:
 				'Programs are not contained on this computer. A script can do all that you can do with your account.',
+			servers: 'It brings MCP servers',
+			serversWhy: 'They are not here before you add them.',
+			serversShow: 'Show them…',
 			modules: (files: string) =>
 				`Only compute: ${files}. They read the files of the skill. They have no network and see nothing else.`,
 			network: 'Connect to the internet',

@@ -193,6 +193,9 @@ export const extensions: typeof en = {
 			scriptsWhy: '스크립트는 격리된 상태로 실행됩니다. 스킬의 파일을 읽고, 대화의 폴더에서만 파일을 바꿉니다.',
 			scriptsOpen:
 				'이 컴퓨터에서는 프로그램을 격리할 수 없습니다. 스크립트가 내 계정으로 할 수 있는 일을 모두 할 수 있습니다.',
+			servers: '이 스킬에 들어 있는 MCP 서버',
+			serversWhy: '추가하기 전에는 쓰이지 않습니다.',
+			serversShow: '서버 보기…',
 			modules: (files) => `계산만 하는 모듈: ${files}. 스킬의 파일만 읽으며 네트워크나 다른 파일은 쓸 수 없습니다.`,
 			network: '인터넷에 연결',
 			env: (name: string) => `${name} 환경 변수 사용`,
