@@ -329,6 +329,8 @@ type configFile struct {
 	path, good string
 	tools      []ToolInfo // all that there are
 
+	changing sync.Mutex // held by the only one who rewrites the file
+
 	mu      sync.Mutex
 	config  Config
 	problem *sys.Error
@@ -471,6 +473,8 @@ func linePattern(key string) *regexp.Regexp {
 // set changes one setting in the file: its line, or a new line before the first
 // table.
 func (f *configFile) set(key, value string) error {
+	f.changing.Lock()
+	defer f.changing.Unlock()
 	f.mu.Lock()
 	problem := f.problem
 	f.mu.Unlock()

@@ -247,6 +247,8 @@ func (k *Kernel) forkRole(own security.Role, parent Run, f Fork) (security.Role,
 // change rewrites config.toml with edit, and refuses what would change more of
 // it than want does.
 func (f *configFile) change(edit func(raw []byte) ([]byte, error), want func(*Config)) error {
+	f.changing.Lock()
+	defer f.changing.Unlock()
 	f.mu.Lock()
 	problem, next := f.problem, f.config
 	f.mu.Unlock()

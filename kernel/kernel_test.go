@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 	if powered != nil && os.Getenv("OXIOS_POWER_HOME") != "" {
 		powered()
 	}
+	if os.Getenv(playsAt) != "" {
+		relay()
+	}
 	if os.Getenv("OXIOS_STREAMING") != "" {
 		streaming()
 	}

@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -64,5 +65,26 @@ func TestACallThatWaitedIsMadeWithWhatIsInForceNow(t *testing.T) {
 				t.Errorf("got %+v, %v, want no process", list, err)
 			}
 		})
+	}
+}
+
+func TestServersThatAreAddedAtOnceAreAllKept(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	const n = 20
+	errs := make(chan error, n)
+	for i := range n {
+		go func() {
+			_, err := k.Person().MCP.Set(t.Context(), fmt.Sprintf("s%d", i), kernel.MCPServer{Command: "none"})
+			errs <- err
+		}()
+	}
+	for range n {
+		if err := <-errs; err != nil {
+			t.Error(err)
+		}
+	}
+	if list, err := k.Person().MCP.Servers(t.Context()); err != nil || len(list) != n {
+		t.Errorf("got %d servers, %v, want %d", len(list), err, n)
 	}
 }

@@ -89,6 +89,9 @@ func TestASignInIsNeededMadeRenewedAndLost(t *testing.T) {
 	if _, err := k.Person().MCP.Connect(t.Context(), "test"); sys.CodeOf(err) != sys.CodeAuth || !strings.Contains(sys.AsError(err).Hint, "oxios mcp login test") {
 		t.Fatalf("got %v, want that a sign-in is needed", err)
 	}
+	if n := remote.Count("mcp POST /mcp"); n != 1 {
+		t.Errorf("the server was asked %d times, want once: it said what it needs", n)
+	}
 	if v := state(); v.State != "sign-in" {
 		t.Errorf("got the state %q", v.State)
 	}

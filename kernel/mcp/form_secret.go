@@ -42,13 +42,19 @@ func (f formField) secret(message string) bool {
 	case security.FieldNumber, security.FieldInteger:
 		but = []string{"token", "토큰"} // a count of them is none
 	}
-	if f.Format == "password" || secretText(f.Name, but...) || secretText(f.Title, but...) || secretText(f.About, but...) {
+	if f.Format == "password" || secretText(f.Name, but...) || secretText(f.Title, but...) || !f.small() && secretText(f.About, but...) {
 		return true
 	}
 	if someKey(f.Name) || someKey(f.Title) {
 		return true
 	}
 	return (f.Format == "" || f.Format == "uri") && secretText(message, but...)
+}
+
+// small reports whether a field holds one of a hundred numbers, of which the server proposes one. What is written about it
+// may speak of secrets then: public servers say there which ones are not to be entered.
+func (f formField) small() bool {
+	return f.Kind == security.FieldInteger && len(f.Default) > 0 && f.Min != nil && f.Max != nil && *f.Max-*f.Min <= 100
 }
 
 // secretText reports whether a text names a secret; but leaves words out.

@@ -80,6 +80,19 @@ func TestWhatIsSaidOfANumberTellsASecretToo(t *testing.T) {
 	}
 }
 
+func TestASmallNumberThatTheServerProposesMayBeWarnedOfSecrets(t *testing.T) {
+	t.Parallel()
+	for bounds, want := range map[string]bool{
+		`"minimum": 1, "maximum": 100, "default": 42`: false, `"minimum": 1, "maximum": 100`: true, `"maximum": 100, "default": 42`: true, `"minimum": 0, "maximum": 9999, "default": 0`: true,
+	} {
+		schema := `{"type": "object", "properties": {"n": {"type": "integer", "description": "Your favourite number (not your PIN)", ` + bounds + `}}}`
+		_, why := formOf("test", &sdk.ElicitParams{RequestedSchema: json.RawMessage(schema)})
+		if secret := strings.Contains(why.EN, "looks like a secret"); secret != want {
+			t.Errorf("%s: got %v (%s)", bounds, secret, why.EN)
+		}
+	}
+}
+
 func TestWhatDoesNotFitAFormIsNotAsked(t *testing.T) {
 	t.Parallel()
 	many := map[string]any{}

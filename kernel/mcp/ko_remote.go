@@ -96,7 +96,7 @@ func koreanRemote() [][2]string {
 		{"You are signed in. You can close this page.", "로그인했습니다. 이 페이지를 닫아도 됩니다."},
 		{"`oxios mcp connect %s` tries again at once.", "바로 다시 시도하려면 `oxios mcp connect %s` 명령을 쓰세요."},
 		{"a redirect", "넘어가는 주소"},
-		{"client_document is %q, but must be an https address on the internet", "client_document가 %q입니다. 인터넷의 https 주소여야 합니다"},
+		{"client_document is %q, but must be an https address that an authorization server can read", "client_document가 %q입니다. 인증 서버가 읽을 수 있는 https 주소여야 합니다"},
 		{"the address for registering", "등록 주소"},
 		{"the address for tokens", "토큰 주소"},
 		{"the address of the server %s cannot be used: %s", "%s 서버의 주소는 쓸 수 없습니다: %s"},

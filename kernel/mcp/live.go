@@ -231,13 +231,17 @@ func (l *live) launch(ctx context.Context) error {
 }
 
 // scripts are what the command line names and the server reads: the folder of the program itself and of the script that an
-// interpreter runs, as both need what lies beside them, and of other files these alone. In the person's home itself, and in a
+// interpreter runs, as both need what lies beside them, what that loads from its package, and of other files these alone. In the person's home itself, and in a
 // folder that holds that of Oxios, it is the file alone; what may hold keys is none.
 func (s *Service) scripts(def Server) (paths []string) {
 	home := s.c.Expand("~")
 	argv := append([]string{s.path(def.Command)}, each(def.Args, s.path)...)
-	texts := security.ClassifyArgv(argv, security.CommandOptions{Dir: s.c.Dir, Home: home}).Texts
-	script := slices.IndexFunc(argv, func(word string) bool {
+	called := slices.Clone(argv)
+	if security.Interprets(called[0]) { // it is one wherever it lies, and no script itself
+		called[0] = filepath.Base(called[0])
+	}
+	texts := security.ClassifyArgv(called, security.CommandOptions{Dir: s.c.Dir, Home: home}).Texts
+	script := slices.IndexFunc(called, func(word string) bool {
 		return filepath.IsAbs(word) && slices.Contains(texts, filepath.ToSlash(filepath.Clean(word)))
 	})
 	for i, p := range argv {
@@ -249,6 +253,14 @@ func (s *Service) scripts(def Server) (paths []string) {
 			p = dir
 		}
 		paths = append(paths, p)
+		if i != 0 && i != script {
+			continue
+		}
+		for _, other := range loads(argv[i]) {
+			if !security.Within(other, p) && !s.c.Own(other) && !s.holdsKeys(other, home) {
+				paths = append(paths, other)
+			}
+		}
 	}
 	return paths
 }

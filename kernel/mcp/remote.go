@@ -96,6 +96,9 @@ func (l *live) dial(ctx context.Context) error {
 // RoundTrip sends one request to the server.
 func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 	note := noteOf(req.Context())
+	if e := note.ended(); e != nil && req.Method == http.MethodPost {
+		return nil, e // the library would try an older version of the protocol; that is no answer to it
+	}
 	note.set(nil)
 	calls := note != nil && req.Method == http.MethodPost && methodOf(req) == "tools/call"
 	if calls {
@@ -330,6 +333,19 @@ func (n *note) missed() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return !n.reached
+}
+
+// ended is why nothing more is sent: the person has to sign in first.
+func (n *note) ended() *sys.Error {
+	if n == nil {
+		return nil
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.err != nil && n.err.Code == sys.CodeAuth {
+		return n.err
+	}
+	return nil
 }
 
 // of is the sentence about a failed call; nil where nothing is known but that it failed.

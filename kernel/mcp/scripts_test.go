@@ -13,7 +13,10 @@ func TestAServerReadsOfTheFilesThatItIsToldTheseAlone(t *testing.T) {
 	dir := t.TempDir()
 	home := filepath.Join(dir, "home")
 	in := func(p string) string { return filepath.Join(dir, filepath.FromSlash(p)) }
-	for _, name := range []string{"home/.ssh/config", "home/.ssh/serve.py", "home/serve.py", "home/papers/list.csv", "srv/serve.py", "srv/serve.js", "bin/tool", "data/server.py"} {
+	for _, name := range []string{
+		"home/.ssh/config", "home/.ssh/serve.py", "home/serve.py", "home/papers/list.csv", "srv/serve.py", "srv/serve.js", "bin/tool", "bin/node", "bin/python3.12", "data/server.py",
+		"home/app/package.json", "home/app/dist/serve.js", "home/app/node_modules/sdk/index.js", "lib/node_modules/@x/server/dist/serve.js", "home/package.json", "home/one/two/serve.js",
+	} {
 		if err := os.MkdirAll(filepath.Dir(in(name)), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -32,6 +35,10 @@ func TestAServerReadsOfTheFilesThatItIsToldTheseAlone(t *testing.T) {
 		"python3 SRV/serve.py --config ~/.ssh/config": "srv",
 		"python3 -u SRV/serve.py ~/papers/list.csv":   "srv home/papers/list.csv",
 		"node SRV/serve.js":                           "srv",
+		"BIN/python3.12 SRV/serve.py":                 "bin srv",
+		"BIN/node LIB/@x/server/dist/serve.js":        "bin lib/node_modules/@x/server/dist lib/node_modules",
+		"node ~/app/dist/serve.js ~/papers/list.csv":  "home/app/dist home/app/package.json home/app/node_modules home/papers/list.csv",
+		"node ~/one/two/serve.js":                     "home/one/two home/package.json",
 		"python3 ~/serve.py":                          "home/serve.py",
 		"python3 ~/.ssh/serve.py":                     "",
 		"python3 DATA/server.py":                      "data/server.py",
@@ -39,7 +46,7 @@ func TestAServerReadsOfTheFilesThatItIsToldTheseAlone(t *testing.T) {
 		"BIN/tool DATA/link":                          "bin",
 		"tool --config ~/.ssh/config":                 "",
 	} {
-		argv := strings.Fields(strings.NewReplacer("SRV", in("srv"), "BIN", in("bin"), "DATA", in("data")).Replace(line))
+		argv := strings.Fields(strings.NewReplacer("SRV", in("srv"), "BIN", in("bin"), "DATA", in("data"), "LIB", in("lib/node_modules")).Replace(line))
 		var names []string
 		for _, name := range strings.Fields(want) {
 			names = append(names, in(name))

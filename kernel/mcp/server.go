@@ -97,8 +97,8 @@ func (s Settings) Check(expand func(string) string) error {
 	if len(s.Servers) > most {
 		return sys.Errorf(sys.CodeInvalid, "there are %d servers, but may be at most %d", len(s.Servers), most)
 	}
-	if a, err := security.ReadAddress(s.Client); s.Client != "" && (err != nil || !a.TLS || a.Own) {
-		return sys.Errorf(sys.CodeInvalid, "client_document is %q, but must be an https address on the internet", sys.Shorten(s.Client, 200))
+	if a, err := security.ReadAddress(s.Client); s.Client != "" && (err != nil || !a.TLS || len(a.Open) > 0) {
+		return sys.Errorf(sys.CodeInvalid, "client_document is %q, but must be an https address that an authorization server can read", sys.Shorten(s.Client, 200))
 	}
 	for name, server := range s.Servers {
 		if err := CheckServer(name, server, expand); err != nil {

@@ -2,6 +2,7 @@ package security
 
 import (
 	"path"
+	"path/filepath"
 	"strings"
 
 	"oxios/kernel/sys"
@@ -225,6 +226,9 @@ func isInterpreter(name string) bool {
 	_, ok := interpreterFlags[interpreterName(name)]
 	return ok
 }
+
+// Interprets reports whether a program runs code of a language of its own that its arguments name.
+func Interprets(program string) bool { return isInterpreter(filepath.Base(program)) }
 
 // interpreterName drops the version: python3.12 is python.
 func interpreterName(name string) string {

@@ -278,6 +278,9 @@ func (g *NetGuard) resolver() func(ctx context.Context, name string) ([]netip.Ad
 		return g.Resolve
 	}
 	return func(ctx context.Context, name string) ([]netip.Addr, error) {
+		if name == "localhost" { // this computer, whatever a name server says (RFC 6761)
+			return []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.IPv6Loopback()}, nil
+		}
 		return net.DefaultResolver.LookupNetIP(ctx, "ip", name+".") // never through the search list
 	}
 }

@@ -146,6 +146,28 @@ func TestRebindingNeverReachesThePrivateAddress(t *testing.T) {
 	}
 }
 
+func TestLocalhostIsThisComputerWithoutANameServer(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(server.Close)
+	at, err := ReadAddress(strings.Replace(server.URL, "127.0.0.1", "localhost", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := NetGuard{}
+	transport := g.Opened(at.Open).Transport()
+	t.Cleanup(transport.CloseIdleConnections)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at.URL, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := transport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+}
+
 func TestNextAddressIsDialledWhenOneDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	var dialled []string
