@@ -1,8 +1,11 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"io"
+	"net/http"
 	"strings"
 	"time"
 
@@ -124,12 +127,7 @@ func (f *face) tasked(next sdk.MethodHandler) sdk.MethodHandler {
 			return next(ctx, method, req)
 		case !takesTasks(req) && about:
 			return nil, needsTasks()
-		case !takesTasks(req):
-			return next(ctx, method, req)
-		case about:
-			if err := namesTask(req); err != nil {
-				return nil, err
-			}
+		case about, !takesTasks(req):
 			return next(ctx, method, req)
 		}
 		var made task
@@ -159,7 +157,9 @@ func mayBeLater(ctx context.Context) bool {
 
 // takesTasks reports whether a program takes tasks, by what it says in its request or said at the begin of its session.
 func takesTasks(req sdk.Request) bool {
-	r, ok := req.(interface{ ClientCapabilities() *sdk.ClientCapabilities })
+	r, ok := req.(interface {
+		ClientCapabilities() *sdk.ClientCapabilities
+	})
 	if !ok {
 		return false
 	}
@@ -182,21 +182,30 @@ func needsTasks() error {
 	return &jsonrpc.Error{Code: sdk.CodeMissingRequiredClientCapabilities, Message: "This needs a program that takes tasks (" + tasksExtension + ").", Data: data}
 }
 
-// namesTask holds the header by which requests about tasks find their way against the body, as the library does for tools.
-func namesTask(req sdk.Request) error {
-	extra := req.GetExtra()
-	if extra == nil || extra.Header == nil || extra.Header.Get(versionHeader) < stateless {
-		return nil
+// misnamed answers a request about a task whose header does not name the task of its body, and reports whether it did: by that
+// header requests find their way. The library does so for tools.
+func misnamed(w http.ResponseWriter, r *http.Request) bool {
+	if !strings.HasPrefix(r.Header.Get(methodHeader), "tasks/") {
+		return false
 	}
-	id := ""
-	switch p := req.GetParams().(type) {
-	case *taskParams:
-		id = p.ID
-	case *taskAnswers:
-		id = p.ID
+	raw, _ := io.ReadAll(r.Body) // what cannot be read fails again for whoever reads on
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(raw), r.Body), r.Body}
+	var m struct {
+		ID     json.RawMessage `json:"id"`
+		Params struct {
+			Task string `json:"taskId"`
+		} `json:"params"`
 	}
-	if name := extra.Header.Get(nameHeader); name != id {
-		return &jsonrpc.Error{Code: sdk.CodeHeaderMismatch, Message: "The header " + nameHeader + " does not name the task of the request."}
+	if json.Unmarshal(raw, &m) != nil || len(m.ID) == 0 || m.Params.Task == strings.TrimSpace(r.Header.Get(nameHeader)) {
+		return false
 	}
-	return nil
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusBadRequest)
+	_ = json.NewEncoder(w).Encode(map[string]any{"jsonrpc": "2.0", "id": m.ID, "error": taskError{ // when it does not arrive, nobody is left to be told
+		Code: sdk.CodeHeaderMismatch, Message: "The header " + nameHeader + " does not name the task of the request.",
+	}})
+	return true
 }
