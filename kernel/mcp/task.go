@@ -268,15 +268,26 @@ func (f *follow) get() (*taskState, error) { //nolint:nilnil // nothing is worth
 	return nil, nil
 }
 
-// dropped waits until a server is gone with which no connection is left, and reports whether it is worth reaching again: one
-// that did not end by itself sent what cannot be read.
+// dropped waits until a server is gone with which no connection is left, and reports whether it is worth reaching again: a
+// program that did not end by itself sent what cannot be read.
 func (f *follow) dropped(forgotten bool) bool {
 	if forgotten {
 		f.l.forgotten()
-	} else {
-		f.l.lost()
+		return true
 	}
-	return f.l.web != nil || !f.l.job.Result().Killed
+	if f.l.web == nil {
+		soon := time.NewTimer(endTime / 4)
+		defer soon.Stop()
+		select {
+		case <-f.l.finished():
+		case <-soon.C:
+			f.l.job.Kill()
+			f.l.lost()
+			return false
+		}
+	}
+	f.l.lost()
+	return true
 }
 
 // again reaches a server whose connection broke off: its task may have outlived that.
