@@ -99,8 +99,8 @@ type lostForms struct {
 // remember finds the question of a server among the open steps of a run that is taken up.
 func (l *lostForms) remember(ctx context.Context, k *Kernel, run string, steps []store.Step) {
 	for _, s := range steps {
-		if s.State != store.StepStarted || s.ApprovalID == "" {
-			continue
+		if s.State != store.StepStarted || s.ApprovalID == "" || k.mcp.Holds(s.ID) {
+			continue // one whose server has a task asks again
 		}
 		ap, err := k.approvals.Get(ctx, s.ApprovalID)
 		if err != nil || ap.Request.Form == nil || ap.Comment != security.FormLost {

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"path/filepath"
 
+	"oxios/kernel/agent"
 	programs "oxios/kernel/client"
 	"oxios/kernel/event"
 	door "oxios/kernel/guard"
@@ -93,6 +94,7 @@ func (k *Kernel) newMCP() *mcp.Service {
 			return Labels{store.NewLabel(Label{Origin: store.LabelServer, Untrusted: true, Name: server}, "", sys.Say("what the server %s said", server))}
 		},
 		Told:     func(server string) { k.publish(event.ServerChanged, scope{}, server) },
+		Ends:     func(ctx context.Context) bool { return errors.Is(context.Cause(ctx), agent.ErrShutdown) },
 		Ask:      k.askForServer,
 		Complete: k.sampleForServer,
 		Progress: func(ctx context.Context, c *door.Caller, text string) { k.callerOf(c).progress(ctx, text) },

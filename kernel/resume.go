@@ -85,6 +85,9 @@ func waitsForLimit(r Run, steps []store.Step) bool {
 // again reports whether a step that had started when Oxios went down may simply
 // be done again: all that it did was to look, or what doing it twice does once.
 func (k *Kernel) again(ctx context.Context, s store.Step) bool {
+	if k.mcp.Holds(s.ID) { // its server works on it; it is asked what came of it
+		return true
+	}
 	if s.AuditSeq == 0 {
 		return false
 	}

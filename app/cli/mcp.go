@@ -115,6 +115,7 @@ func (c *console) showServer(v kernel.MCPView) error {
 		line("Sign-in:", "로그인:", said)
 	}
 	line("Protocol:", "프로토콜:", v.Known.Protocol)
+	line("Extensions:", "확장 기능:", strings.Join(v.Known.Extensions, ", "))
 	line("Reads:", "읽는 폴더:", strings.Join(v.Server.Read, ", "))
 	line("Changes:", "변경하는 폴더:", strings.Join(v.Server.Write, ", "))
 	if v.Server.Network {

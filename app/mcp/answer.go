@@ -57,15 +57,20 @@ func (f *face) answer(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallT
 	out := &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{}}
 	for _, ap := range list[:min(len(list), maxAsked)] {
 		about.Hash[ap.ID] = ap.Request.Hash
-		out.InputRequests[ap.ID] = &sdk.ElicitParams{Message: describe(ap), RequestedSchema: json.RawMessage(`{"type":"object","properties":{
-			"decision":{"type":"string","title":"Decision","enum":["approve once","deny"]},
-			"comment":{"type":"string","title":"Comment for the agent"}},"required":["decision"]}`)}
+		out.InputRequests[ap.ID] = question(ap)
 	}
 	out.RequestState, err = f.seal(about)
 	if err != nil {
 		return failed(err), nil
 	}
 	return out, nil
+}
+
+// question is a request as the person at the program is asked it.
+func question(ap kernel.Approval) *sdk.ElicitParams {
+	return &sdk.ElicitParams{Message: describe(ap), RequestedSchema: json.RawMessage(`{"type":"object","properties":{
+		"decision":{"type":"string","title":"Decision","enum":["approve once","deny"]},
+		"comment":{"type":"string","title":"Comment for the agent"}},"required":["decision"]}`)}
 }
 
 // describe is a request in words: what would happen, where, and why it is asked.
@@ -96,27 +101,32 @@ func (f *face) decide(ctx context.Context, p *sdk.CallToolParamsRaw) *sdk.CallTo
 	}
 	var lines []string
 	for id, hash := range about.Hash {
-		r, ok := p.InputResponses[id].(*sdk.ElicitResult)
-		decision, comment := "", ""
-		if ok && r.Action == "accept" {
-			decision, _ = r.Content["decision"].(string)
-			comment, _ = r.Content["comment"].(string)
-		}
-		word, err := "left waiting", error(nil)
-		switch decision {
-		case "approve once":
-			word = "approved once"
-			_, err = f.h.Security.Approve(ctx, id, kernel.ApproveInput{Hash: hash, Comment: comment})
-		case "deny":
-			word = "denied"
-			_, err = f.h.Security.Deny(ctx, id, comment)
-		}
+		said, _ := p.InputResponses[id].(*sdk.ElicitResult)
+		word, err := f.decision(ctx, id, hash, said)
 		if err != nil {
 			word = sys.AsError(err).Message
 		}
 		lines = append(lines, id+": "+word)
 	}
 	return said(strings.Join(lines, "\n"))
+}
+
+// decision passes on what the person at the program answered to a request, and says what came of it.
+func (f *face) decision(ctx context.Context, id, hash string, said *sdk.ElicitResult) (word string, err error) {
+	decision, comment := "", ""
+	if said != nil && said.Action == "accept" {
+		decision, _ = said.Content["decision"].(string)
+		comment, _ = said.Content["comment"].(string)
+	}
+	switch decision {
+	case "approve once":
+		_, err = f.h.Security.Approve(ctx, id, kernel.ApproveInput{Hash: hash, Comment: comment})
+		return "approved once", err
+	case "deny":
+		_, err = f.h.Security.Deny(ctx, id, comment)
+		return "denied", err
+	}
+	return "left waiting", nil
 }
 
 // seal writes down what was asked, signed: it goes through the hands of the program.

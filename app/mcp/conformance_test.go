@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // The conformance tests of the protocol, in the version that build/conformance names, against the server that programs get.
@@ -28,7 +30,8 @@ func TestServerPassesConformance(t *testing.T) {
 		}
 	}
 	s := setup(t)
-	s.server.more = fixtures
+	kept := &keptTasks{all: map[string]*keptTask{}}
+	s.server.more, s.server.keep = func(server *sdk.Server) { fixtures(server); addTaskFixtures(server, kept) }, kept
 	token := s.add("conformance", "read", "run", "vault", "approvals")
 	to, err := url.Parse(s.url)
 	if err != nil {

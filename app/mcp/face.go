@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,6 +34,7 @@ type face struct {
 	version string
 	log     *slog.Logger
 	more    func(*sdk.Server) // what tests add
+	tasks   keeper            // the same; nil keeps runs alone
 	calls   calls
 	follows followed
 }
@@ -54,6 +56,10 @@ func (f *face) server() (*sdk.Server, error) {
 		o.SubscribeHandler, o.UnsubscribeHandler = f.subscribe, f.unsubscribe
 		o.Capabilities.Resources.Subscribe = true
 	}
+	tasks := cmp.Or[keeper](f.tasks, runTasks{f})
+	if f.has("agents.wait") {
+		o.Capabilities.AddExtension(tasksExtension, nil)
+	}
 	s := sdk.NewServer(&sdk.Implementation{Name: "oxios", Title: "Oxios", Version: f.version}, o)
 	for _, t := range tools {
 		if !f.has(t.call) {
@@ -71,8 +77,11 @@ func (f *face) server() (*sdk.Server, error) {
 		f.addAnswer(s)
 	}
 	f.addResources(s)
+	if err := f.addTasks(s, tasks); err != nil {
+		return nil, err
+	}
 	f.follows.servers = append(f.follows.servers, s)
-	s.AddReceivingMiddleware(f.ends, f.recovered, f.missing, f.lists)
+	s.AddReceivingMiddleware(f.ends, f.recovered, f.missing, f.tasked, f.lists)
 	if f.more != nil {
 		f.more(s)
 	}
@@ -130,11 +139,22 @@ func (f *face) call(ctx context.Context, t tool, raw json.RawMessage) *sdk.CallT
 	if err != nil {
 		return failed(err)
 	}
+	if begun, ok := v.(kernel.Submitted); ok {
+		if _, err := f.follow(ctx, begun.RunID); err != nil {
+			f.log.DebugContext(ctx, "A run that was begun is answered without a task", "run", begun.RunID, "error", err)
+		}
+	}
 	return result(v)
 }
 
 // wait waits for a run, and says what it waits for itself.
 func (f *face) wait(ctx context.Context, args json.RawMessage) *sdk.CallToolResult {
+	var which []string
+	if json.Unmarshal(args, &which) == nil && len(which) == 1 {
+		if task, err := f.follow(ctx, which[0]); task || err != nil {
+			return answered(err)
+		}
+	}
 	short, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	v, err := remote.Dispatch(short, f.h, "agents.wait", args)
@@ -166,6 +186,14 @@ func result(v any) *sdk.CallToolResult {
 		raw = []byte("done")
 	}
 	return said(string(raw))
+}
+
+// answered is the result of a call that needs no words, or its error.
+func answered(err error) *sdk.CallToolResult {
+	if err != nil {
+		return failed(err)
+	}
+	return said("done")
 }
 
 func said(text string) *sdk.CallToolResult {

@@ -18,6 +18,7 @@ func korean() [][2]string {
 		{"The person answers in Oxios.", "Oxios에서 답하세요."},
 		{"What was asked is not known any more. Nothing was decided.", "무엇을 물었는지 확인할 수 없습니다. 아무것도 결정하지 않았습니다."},
 		{"Call %s again.", "%s 도구를 다시 호출하세요."},
+		{"This program has no task %q.", "이 프로그램에는 %q 작업이 없습니다."},
 		{"Oxios is ending.", "Oxios가 종료되고 있습니다."},
 		{"This program has %d sessions open, which is the most.", "이 프로그램의 세션이 이미 최대 %d개입니다."},
 		{"End one with DELETE, or wait: one that nobody uses ends after 30 minutes.", "DELETE로 하나를 끝내거나 기다리세요. 쓰지 않는 세션은 30분 뒤에 끝납니다."},

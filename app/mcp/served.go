@@ -106,7 +106,9 @@ func (f *served) worn() bool {
 // serve answers a request of the program.
 func (f *served) serve(w http.ResponseWriter, r *http.Request) {
 	if keyless(r) {
-		f.alone.ServeHTTP(w, r)
+		if !misnamed(w, r) {
+			f.alone.ServeHTTP(w, r)
+		}
 		return
 	}
 	if r.Method == http.MethodDelete { // its end waits for what it is asked

@@ -31,6 +31,7 @@ const (
 
 	versionHeader = "Mcp-Protocol-Version"
 	sessionHeader = "Mcp-Session-Id"
+	nameHeader    = "Mcp-Name"
 	methodHeader  = "Mcp-Method" // from stateless on: the library holds it against the body
 	stateless     = "2026-07-28" // the first version without sessions
 )
@@ -50,6 +51,7 @@ type Config struct {
 type Server struct {
 	c    Config
 	more func(*sdk.Server) // what tests add
+	keep keeper            // the same
 
 	mu    sync.Mutex
 	faces map[string]*served // by the program's id, and whether it may be asked
@@ -119,7 +121,7 @@ func (s *Server) enter(r *http.Request) (*served, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.answers, f.updates, f.more = peer == remote.PeerPerson, true, s.more
+	f.answers, f.updates, f.more, f.tasks = peer == remote.PeerPerson, true, s.more, s.keep
 	key := fmt.Sprint(f.self.ID, f.answers)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -285,7 +285,7 @@ func (s *Service) learn(ctx context.Context, l *live, anew bool) error {
 	now := Known{
 		Protocol: said.ProtocolVersion, At: s.c.Clock.Now().UTC(), Tools: tools, Left: left,
 		Hash: hashOf(tools, left, said.Instructions), For: identity(l.def),
-		Instructions: plain(said.Instructions, maxInstruction),
+		Instructions: plain(said.Instructions, maxInstruction), Extensions: extensionsOf(said.Capabilities),
 	}
 	if said.ServerInfo != nil {
 		now.Title, now.Version = plain(cmp.Or(said.ServerInfo.Title, said.ServerInfo.Name), 80), plain(said.ServerInfo.Version, 40)
@@ -375,8 +375,12 @@ func (a *API) Call(ctx context.Context, in Call) (Result, error) {
 		}
 	}
 	act := guard.Action{Call: "mcp.call", Resource: "mcp:" + in.Server + "/" + sys.Shorten(in.Tool, 100), Meta: map[string]any{"server": in.Server, "tool": sys.Shorten(in.Tool, 100)}}
+	task, later := a.s.heldBy(ctx, in)
 	if err == nil {
 		act = a.action(act, in, def, tool)
+	}
+	if later { // it was decided about, and made: nothing is sent but the question what came of it
+		act.Subject, act.Egress, act.Network = nil, false, false
 	}
 	return guard.Do(ctx, a.c, act, func(ctx context.Context) (Result, error) {
 		if err != nil {
@@ -384,6 +388,9 @@ func (a *API) Call(ctx context.Context, in Call) (Result, error) {
 		}
 		if now, nerr := a.s.server(in.Server); nerr != nil || !now.runsAs(def) || now.Effect != def.Effect {
 			return Result{}, changedMeanwhile(in.Server)
+		}
+		if later {
+			return a.s.pickUp(ctx, a.c, def, tool, task)
 		}
 		return a.s.call(ctx, a.c, in.Server, def, tool, args)
 	})
@@ -474,16 +481,21 @@ func (s *Service) call(ctx context.Context, c *guard.Caller, name string, def Se
 	hurry := context.AfterFunc(u.ctx, l.input.hurry)
 	r, err := l.session.CallTool(call, params)
 	hurry()
+	if err == nil {
+		if t, ok := taskOf(r.Meta); ok {
+			if r, err = s.later(ctx, l, u, def, tool, t); err != nil {
+				cost, _ := u.spent()
+				return Result{Cost: cost}, err
+			}
+		}
+	}
 	cost, denied := u.spent()
 	switch {
 	case served && errors.Is(err, sdk.ErrSessionMissing) && met.missed(): // the server forgot the session and called nothing: a new one is asked
 		l.forgotten()
 		return s.call(ctx, c, name, def, tool, args)
 	case err == nil:
-		out := Result{Failed: r.IsError, Cost: cost}
-		text := strings.Join(append([]string{textOf(tool, r)}, u.asked...), "\n\n")
-		out.Text, out.Cut, out.More = cut(s.c.Mask(text), maxResult, func(all string) string { return s.c.Keep(c, all) })
-		return out, nil
+		return s.resultOf(c, tool, r, u), nil
 	case ctx.Err() != nil:
 		return Result{}, context.Cause(ctx)
 	case u.ctx.Err() != nil:
@@ -507,4 +519,13 @@ func (s *Service) call(ctx context.Context, c *guard.Caller, name string, def Se
 		return Result{}, sys.Errorf(sys.CodeUnavailable, "The server %s ended while %s was called. Check what it did before you try again.", name, tool.Name).WithHint("`oxios mcp log %s` shows what it said.", name)
 	}
 	return Result{}, sys.Errorf(sys.CodeUnavailable, "%s was refused by its server: %w.", tool.Call, errors.New(plain(err.Error(), 500)))
+}
+
+// resultOf is what the caller gets of what a server answered.
+func (s *Service) resultOf(c *guard.Caller, tool Tool, r *sdk.CallToolResult, u *underway) Result {
+	out := Result{Failed: r.IsError}
+	out.Cost, _ = u.spent()
+	text := strings.Join(append([]string{textOf(tool, r)}, u.asked...), "\n\n")
+	out.Text, out.Cut, out.More = cut(s.c.Mask(text), maxResult, func(all string) string { return s.c.Keep(c, all) })
+	return out
 }

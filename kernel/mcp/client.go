@@ -23,10 +23,12 @@ func (l *live) newClient(ctx context.Context) *sdk.Client {
 		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { l.news.Add(1) },
 		ProgressNotificationHandler: l.progress,
 	}
+	opts.Capabilities.AddExtension(tasksExtension, nil)
 	if l.def.Sampling {
 		opts.CreateMessageHandler = l.sample
 	}
 	l.client = sdk.NewClient(&sdk.Implementation{Name: "oxios", Title: "Oxios", Version: l.s.c.Version}, opts)
+	speakTasks(l.client)
 	if folder, ok := ctx.Value(folderKey{}).(string); ok {
 		l.show(folder)
 	}

@@ -24,6 +24,8 @@ type Known struct {
 
 	Instructions string `json:"instructions,omitempty"` // how it wants to be used; no agent is told it
 
+	Extensions []string `json:"extensions,omitempty"` // of the protocol, that it says it uses
+
 	// Changed is what it says now, where that is not what was accepted: nothing of it is offered.
 	Changed *Changed `json:"changed,omitempty"`
 	// For says which command it was that said all this: of another one nothing is known.

@@ -204,7 +204,7 @@ func (l *live) launch(ctx context.Context) error {
 	greet, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	stop := context.AfterFunc(greet, func() { hear.Close() }) // a server that stays silent in its answer holds nobody up
-	l.session, err = l.newClient(ctx).Connect(greet, &sdk.IOTransport{Reader: hear, Writer: l.input, MaxLineLength: maxLine}, nil)
+	l.session, err = l.newClient(ctx).Connect(greet, &sdk.IOTransport{Reader: readTasks(hear), Writer: l.input, MaxLineLength: maxLine}, nil)
 	stop()
 	if err != nil {
 		late := greet.Err() != nil

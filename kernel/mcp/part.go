@@ -54,6 +54,7 @@ type Config struct {
 	Ask      func(ctx context.Context, c *guard.Caller, f security.Form) (security.Answers, error) // has the person answer what a server asks; it waits for them
 	Complete func(ctx context.Context, c *guard.Caller, s Sample) (Sampled, error)                 // has the model answer a server; it waits for the person's approval
 	Brings   func(server, tool string) store.Labels                                                // where what a server said came from
+	Ends     func(ctx context.Context) bool                                                        // a call ends because Oxios does, and is gone on with in its next process
 	Told     func(server string)                                                                   // something about a server changed: faces look again
 }
 

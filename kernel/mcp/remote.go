@@ -109,6 +109,9 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 		if calls && res.StatusCode == http.StatusNotFound {
 			note.called(false)
 		}
+		if calls || req.Method == http.MethodGet {
+			answerTasks(res)
+		}
 		return res, nil
 	}
 	if e, ok := errors.AsType[*sys.Error](err); ok {
@@ -193,6 +196,9 @@ func (r *remote) pass(req *http.Request, token string) (*http.Response, error) {
 		out.Body = body
 	}
 	out.Header.Set("User-Agent", "Oxios/"+r.l.s.c.Version)
+	if id, ok := req.Context().Value(taskIDKey{}).(string); ok && req.Method == http.MethodPost {
+		out.Header.Set("Mcp-Name", id)
+	}
 	for h, v := range r.headers {
 		out.Header[h] = v
 	}

@@ -25,6 +25,7 @@ const (
 type underway struct {
 	c     *guard.Caller
 	ctx   context.Context // of the call; it ends with it
+	outer context.Context // of who has the call made
 	tool  Tool
 	token string
 	began time.Time
@@ -45,7 +46,7 @@ type underwayKey struct{}
 
 // begin notes that a server works on a call, until done is called.
 func (l *live) begin(ctx context.Context, c *guard.Caller, tool Tool) (u *underway, done func()) {
-	u = &underway{c: c, tool: tool, began: time.Now()}
+	u = &underway{c: c, outer: ctx, tool: tool, began: time.Now()}
 	u.ctx, u.end = context.WithCancel(ctx)
 	u.silent, u.long = time.AfterFunc(callTime, u.end), time.AfterFunc(longestRun, u.end)
 	l.mu.Lock()

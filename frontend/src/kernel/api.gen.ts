@@ -1847,6 +1847,8 @@ export interface MCPKnown {
   hash: string;
   /** how it wants to be used; no agent is told it */
   instructions?: string;
+  /** of the protocol, that it says it uses */
+  extensions?: string[];
   /** Changed is what it says now, where that is not what was accepted: nothing of it is offered. */
   changed?: MCPChange;
   /** For says which command it was that said all this: of another one nothing is known. */

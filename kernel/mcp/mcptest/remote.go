@@ -117,6 +117,9 @@ func (r *Remote) Count(prefix string) (n int) {
 // Other makes the tool echo that of the server other.
 func (r *Remote) Other() { addEcho(r.tools, otherAbout) }
 
+// Tasks adds the tool that answers with tasks, which it keeps in a folder.
+func (r *Remote) Tasks(dir string) { addTasks(r.tools, dir) }
+
 // Drop closes the connections of the MCP server.
 func (r *Remote) Drop() { r.mcpHost.CloseClientConnections() }
 

@@ -67,6 +67,7 @@ export const extensions = {
 			signIn: 'Sign-in',
 			permissions: 'Permissions',
 			protocol: 'Protocol',
+			extensions: 'Extensions',
 			folders: 'Folders',
 			network: 'Network',
 			allowed: 'Without approval',

@@ -67,6 +67,7 @@ export const extensions: typeof en = {
 			signIn: '로그인',
 			permissions: '권한',
 			protocol: '프로토콜',
+			extensions: '확장 기능',
 			folders: '폴더',
 			network: '네트워크',
 			allowed: '승인 없이',
