@@ -21,12 +21,15 @@ func (l *live) newClient(ctx context.Context) *sdk.Client {
 		},
 		Logger: slog.New(slog.DiscardHandler), ElicitationHandler: l.elicit,
 		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { l.news.Add(1) },
+		PromptListChangedHandler:    func(context.Context, *sdk.PromptListChangedRequest) { l.news.Add(1) },
+		ResourceListChangedHandler:  func(context.Context, *sdk.ResourceListChangedRequest) { l.news.Add(1) },
 		ProgressNotificationHandler: l.progress,
 	}
 	if l.def.Sampling {
 		opts.CreateMessageHandler = l.sample
 	}
 	l.client = sdk.NewClient(&sdk.Implementation{Name: "oxios", Title: "Oxios", Version: l.s.c.Version}, opts)
+	l.client.AddSendingMiddleware(l.openFirst)
 	if folder, ok := ctx.Value(folderKey{}).(string); ok {
 		l.show(folder)
 	}
