@@ -180,6 +180,11 @@ func (a *AgentsAPI) Submit(ctx context.Context, m Submit) (Submitted, error) {
 		if out, ok, err := a.answerWith(ctx, m); ok || err != nil {
 			return out, err
 		}
+		if a.who.Kind == sys.KindPerson {
+			if err := a.fetchAttached(ctx, &m); err != nil {
+				return Submitted{}, err
+			}
+		}
 		if err := a.k.fits(ctx, m.Attachments); err != nil {
 			return Submitted{}, err
 		}

@@ -25,13 +25,15 @@ type (
 	AttachmentKind = store.AttachmentKind
 )
 
-// AttachInput is something to attach: one of Path, Note, Text and Size says what.
+// AttachInput is something to attach: one of Path, Note, Text, Size and Resource says what.
 type AttachInput struct {
 	Name string `json:"name,omitempty"` // as people call it; the path's last part by default
 	Path string `json:"path,omitempty"` // a file or folder of this machine, absolute or below ~
 	Note string `json:"note,omitempty"` // a note of the vault, by its path
 	Text string `json:"text,omitempty"` // what was pasted
 	Size int64  `json:"size,omitempty"` // bytes of a file that follows in parts, see [StateAPI.AttachPart]
+
+	Resource *MCPRead `json:"resource,omitempty"` // of an MCP server; it is read when the message is sent
 }
 
 // AttachmentContent is what models get of an attachment.
@@ -92,8 +94,16 @@ func (a *StateAPI) Attach(ctx context.Context, in AttachInput) (Attachment, erro
 	} else if in.Note != "" {
 		what = "note:" + cleanVaultName(in.Note)
 	}
+	if in.Resource != nil {
+		what = "mcp:" + sys.Shorten(in.Resource.Server+"/"+in.Resource.URI, 200)
+	}
 	return guard(ctx, a.caller, action{call: "state.attach", resource: what, paths: namedPaths(in.Path)}, func(ctx context.Context) (Attachment, error) {
 		switch {
+		case in.Resource != nil:
+			if in.Note+in.Path+in.Text != "" || in.Size != 0 {
+				break
+			}
+			return a.k.attachResource(ctx, *in.Resource, in.Name)
 		case in.Note != "":
 			if in.Path != "" || in.Text != "" || in.Size != 0 {
 				break
@@ -106,7 +116,7 @@ func (a *StateAPI) Attach(ctx context.Context, in AttachInput) (Attachment, erro
 		case in.Path == "" && in.Text == "":
 			return a.k.beginUpload(in)
 		}
-		return Attachment{}, sys.Errorf(sys.CodeInvalid, "An attachment is a path, a note, a text or a file of a size: one of them.")
+		return Attachment{}, sys.Errorf(sys.CodeInvalid, "An attachment is a path, a note, a text, a file of a size or a resource: one of them.")
 	})
 }
 

@@ -209,6 +209,9 @@ func (a *attachments) put(hash string, content []byte) error {
 // content reads what models get of an attachment, and checks that it is what
 // was saved.
 func (a *attachments) content(of Attachment) ([]byte, error) {
+	if of.Hash == "" && of.Kind == store.AttachResource {
+		return nil, sys.Errorf(sys.CodeConflict, "%s was not read yet: it is read when the message is sent.", of.Name)
+	}
 	if of.Hash == "" {
 		return nil, sys.Errorf(sys.CodeInvalid, "Of %s only the place is attached: %s.", of.Name, of.Path)
 	}

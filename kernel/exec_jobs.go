@@ -61,6 +61,10 @@ func (a *ExecAPI) JobLog(ctx context.Context, id string, offset int64) (JobLog, 
 	act := action{call: "exec.jobLog", resource: "job:" + id, work: true}
 	words := a.wordsOf(func() []string { return []string{a.k.commands().startedBy(a.caller, id)} })
 	act.brought = func(ctx context.Context) (Labels, error) {
+		if strings.HasPrefix(id, logOfAttachment) {
+			list, err := a.k.store.Attachments(ctx, []string{strings.TrimPrefix(id, logOfAttachment)})
+			return strangers(list), err
+		}
 		read, err := words(ctx)
 		if err != nil {
 			return nil, err
@@ -68,9 +72,12 @@ func (a *ExecAPI) JobLog(ctx context.Context, id string, offset int64) (JobLog, 
 		more, err := a.loggedBy(ctx, id)
 		return read.Join(more), err
 	}
-	return guard(ctx, a.caller, act, func(context.Context) (JobLog, error) {
+	return guard(ctx, a.caller, act, func(ctx context.Context) (JobLog, error) {
 		if offset < 0 {
 			return JobLog{}, sys.Errorf(sys.CodeInvalid, "offset cannot be negative.")
+		}
+		if strings.HasPrefix(id, logOfAttachment) {
+			return a.attachedLog(ctx, id, offset)
 		}
 		return a.k.commands().log(a.caller, id, offset)
 	})
@@ -404,6 +411,7 @@ type Workplace struct {
 	ServerTools []MCPTool   // those of MCP servers that there are for it
 	AlwaysTools []string    // the names of those of them that every run is offered
 	FoundTools  []string    // the names of those that find_tools found in this conversation, the newest first
+	Servers     []string    // the servers that have resources or prompts for it
 	Skills      []SkillView // the skills that are ready for it
 }
 
@@ -419,11 +427,12 @@ func (h *Handle) Workplace(ctx context.Context) (Workplace, error) {
 		return Workplace{}, err
 	}
 	var servers []MCPTool
+	var having []string
 	if h.May("mcp.tools") {
-		servers = c.k.mcp.Offered()
+		servers, having = c.k.mcp.Offered(), c.k.mcp.Having()
 	}
 	var always, found []string
-	if len(servers) > 0 {
+	if len(servers)+len(having) > 0 {
 		always = c.k.mcp.Always()
 		if found, err = c.k.store.OfferedTools(ctx, c.scope.sessionID, "find_tools", 50); err != nil {
 			return Workplace{}, err
@@ -435,7 +444,7 @@ func (h *Handle) Workplace(ctx context.Context) (Workplace, error) {
 			return Workplace{}, err
 		}
 	}
-	return Workplace{ServerTools: servers, AlwaysTools: always, FoundTools: found, Skills: skills, Limited: limited, Folder: c.scope.folder, Mode: string(c.scope.mode), Isolation: c.k.isolation(), ToolsOff: append(off, c.toolsBarred()...)}, nil
+	return Workplace{ServerTools: servers, Servers: having, AlwaysTools: always, FoundTools: found, Skills: skills, Limited: limited, Folder: c.scope.folder, Mode: string(c.scope.mode), Isolation: c.k.isolation(), ToolsOff: append(off, c.toolsBarred()...)}, nil
 }
 
 // May reports whether the principal of h holds the right to make a system call,

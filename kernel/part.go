@@ -40,6 +40,15 @@ type (
 	MCPSignIn = mcp.SignIn
 	MCPPage   = mcp.SignInPage
 
+	MCPResource  = mcp.Resource
+	MCPResources = mcp.Resources
+	MCPRead      = mcp.ReadInput
+	MCPReading   = mcp.ReadResult
+	MCPPrompt    = mcp.Prompt
+	MCPPromptArg = mcp.PromptArg
+	MCPPrompting = mcp.PromptInput
+	MCPPrompted  = mcp.PromptResult
+
 	ClientsAPI  = programs.API
 	Client      = programs.Client
 	ClientAdded = programs.Added
@@ -90,9 +99,7 @@ func (k *Kernel) newMCP() *mcp.Service {
 	return mcp.New(mcp.Config{
 		Dir: filepath.Join(k.opts.Home, mcpFolder), Version: k.opts.Version, Clock: k.clock, Log: k.log,
 		Settings: k.config, Sandbox: k.sandbox, Net: serverNet{k}, Env: k.opts.Env, Keys: k.keys, Secret: k.redact.AddSecret, Spec: k.serverSpec, Expand: expandHome, Own: k.own, Mask: k.masked,
-		Brings: func(server, tool string) store.Labels {
-			return Labels{store.NewLabel(Label{Origin: store.LabelServer, Untrusted: true, Name: server}, "", sys.Say("what the server %s said", server))}
-		},
+		Brings:   func(server, _ string) store.Labels { return Labels{serverLabel(server)} },
 		Told:     func(server string) { k.publish(event.ServerChanged, scope{}, server) },
 		Ends:     func(ctx context.Context) bool { return errors.Is(context.Cause(ctx), agent.ErrShutdown) },
 		Ask:      k.askForServer,

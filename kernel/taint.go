@@ -324,6 +324,10 @@ func strangers(attached []Attachment) (out Labels) {
 			out = out.Join(Labels{vaultLabel(a.Vault)})
 			continue
 		}
+		if a.Server != "" {
+			out = out.Join(Labels{serverLabel(a.Server)})
+			continue
+		}
 		l := Label{Origin: store.LabelAttachment, Untrusted: true, Name: a.Name, Place: a.Place}
 		out = out.Join(Labels{store.NewLabel(l, a.ID, sys.Say("the attachment %s", a.Name))})
 	}

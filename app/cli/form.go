@@ -182,19 +182,19 @@ func (w *watcher) answerField(ctx context.Context, line string) error {
 	return nil
 }
 
-// callAsking calls a tool of a server, and has the person at this terminal answer what the server asks meanwhile.
-func (c *console) callAsking(ctx context.Context, l *link, in kernel.MCPCall) (kernel.MCPResult, error) {
+// asking waits for what a server is asked, and has the person at this terminal answer what the server asks meanwhile.
+func asking[T any](ctx context.Context, c *console, l *link, fn func() (T, error)) (none T, err error) {
 	events, err := l.Infra.Events(ctx, 0)
 	if err != nil {
-		return kernel.MCPResult{}, err
+		return none, err
 	}
 	type outcome struct {
-		r   kernel.MCPResult
+		r   T
 		err error
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		r, err := l.MCP.Call(ctx, in)
+		r, err := fn()
 		done <- outcome{r, err}
 	}()
 	w := &watcher{console: c, link: l, alone: true, canAsk: !c.json && c.terminal(c.in) && c.terminal(c.err)}
@@ -212,13 +212,13 @@ func (c *console) callAsking(ctx context.Context, l *link, in kernel.MCPCall) (k
 				continue
 			}
 			if err := w.approval(ctx, a); err != nil {
-				return kernel.MCPResult{}, err
+				return none, err
 			}
 		case <-w.opens:
 			w.open()
 		case line, ok := <-w.lines:
 			if err := w.answer(ctx, line, ok); err != nil {
-				return kernel.MCPResult{}, err
+				return none, err
 			}
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 func (c *console) mcpCommand() *cobra.Command {
 	return c.group("mcp", "Manage MCP servers, which lend tools to agents", "에이전트에게 도구를 빌려 주는 MCP 서버를 관리합니다",
-		c.mcpList(), c.mcpShow(), c.mcpAdd(), c.mcpConnect(), c.mcpTools(), c.mcpCall(), c.mcpAccept(),
+		c.mcpList(), c.mcpShow(), c.mcpAdd(), c.mcpConnect(), c.mcpTools(), c.mcpCall(), c.mcpResources(), c.mcpPrompts(), c.mcpAccept(),
 		c.mcpEnable("enable", "Turn a server on", "서버를 켭니다", true), c.mcpEnable("disable", "Turn a server off and end it", "서버를 끄고 종료합니다", false),
 		c.mcpLogin(), c.mcpLogout(), c.mcpKey(), c.mcpLog(), c.mcpRemove(), c.mcpImport(), c.mcpServe(), c.mcpClients())
 }
@@ -280,7 +280,7 @@ func (c *console) mcpCall() *cobra.Command {
 					return err
 				}
 			}
-			r, err := c.callAsking(ctx, l, in)
+			r, err := asking(ctx, c, l, func() (kernel.MCPResult, error) { return l.MCP.Call(ctx, in) })
 			if err != nil {
 				return err
 			}

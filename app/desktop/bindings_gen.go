@@ -1048,6 +1048,26 @@ func (a *MCP) SetKey(args string) (string, error) {
 	return a.b.call("mcp.setKey", args)
 }
 
+// Prompts takes [server].
+func (a *MCP) Prompts(args string) (string, error) {
+	return a.b.call("mcp.prompts", args)
+}
+
+// Prompt takes [in].
+func (a *MCP) Prompt(args string) (string, error) {
+	return a.b.call("mcp.prompt", args)
+}
+
+// Resources takes [server].
+func (a *MCP) Resources(args string) (string, error) {
+	return a.b.call("mcp.resources", args)
+}
+
+// Read takes [in].
+func (a *MCP) Read(args string) (string, error) {
+	return a.b.call("mcp.read", args)
+}
+
 // SignIn takes [name].
 func (a *MCP) SignIn(args string) (string, error) {
 	return a.b.call("mcp.signIn", args)

@@ -678,6 +678,17 @@ type MCPAPI interface {
 	// SetKey keeps the value of a header that a server needs, or its "client_secret", bound to the server's machine; "" deletes it.
 	// The value goes to the credential store, and to no file that people share.
 	SetKey(ctx context.Context, name string, key string, value string) (kernel.MCPView, error)
+	// Prompts lists what a server has ready for kinds of work, or with "" all servers that are on. It starts none.
+	Prompts(ctx context.Context, server string) ([]kernel.MCPPrompt, error)
+	// Prompt has a server make one of its prompts. What comes back was said by a stranger: an agent's run carries that from then
+	// on.
+	Prompt(ctx context.Context, in kernel.MCPPrompting) (kernel.MCPPrompted, error)
+	// Resources lists what a server has to read, or with "" all servers that are on. It starts none: a server that does not run is
+	// shown as it was known.
+	Resources(ctx context.Context, server string) (kernel.MCPResources, error)
+	// Read reads a resource of a server, which is started if it does not run. The URI is a name for the server alone. What comes
+	// back was said by a stranger: an agent's run carries that from then on.
+	Read(ctx context.Context, in kernel.MCPRead) (kernel.MCPReading, error)
 	// SignIn prepares a sign-in at a server and returns the page for it. Oxios waits for the person's answer on a port of this
 	// computer for ten minutes; [API.SignedIn] waits for that. An earlier sign-in of the server that still waits is given up.
 	SignIn(ctx context.Context, name string) (kernel.MCPPage, error)
@@ -1727,6 +1738,22 @@ func (remote clientMCP) Import(ctx context.Context, from string, names []string)
 
 func (remote clientMCP) SetKey(ctx context.Context, name string, key string, value string) (kernel.MCPView, error) {
 	return call[kernel.MCPView](ctx, remote.c, "mcp.setKey", name, key, value)
+}
+
+func (remote clientMCP) Prompts(ctx context.Context, server string) ([]kernel.MCPPrompt, error) {
+	return call[[]kernel.MCPPrompt](ctx, remote.c, "mcp.prompts", server)
+}
+
+func (remote clientMCP) Prompt(ctx context.Context, in kernel.MCPPrompting) (kernel.MCPPrompted, error) {
+	return call[kernel.MCPPrompted](ctx, remote.c, "mcp.prompt", in)
+}
+
+func (remote clientMCP) Resources(ctx context.Context, server string) (kernel.MCPResources, error) {
+	return call[kernel.MCPResources](ctx, remote.c, "mcp.resources", server)
+}
+
+func (remote clientMCP) Read(ctx context.Context, in kernel.MCPRead) (kernel.MCPReading, error) {
+	return call[kernel.MCPReading](ctx, remote.c, "mcp.read", in)
 }
 
 func (remote clientMCP) SignIn(ctx context.Context, name string) (kernel.MCPPage, error) {
@@ -3413,6 +3440,34 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.MCP.SetKey(ctx, a0, a1, a2)
+	},
+	"mcp.prompts": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.MCP.Prompts(ctx, a0)
+	},
+	"mcp.prompt": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.MCPPrompting
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.MCP.Prompt(ctx, a0)
+	},
+	"mcp.resources": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.MCP.Resources(ctx, a0)
+	},
+	"mcp.read": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.MCPRead
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.MCP.Read(ctx, a0)
 	},
 	"mcp.signIn": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 string

@@ -14,7 +14,6 @@ import (
 
 	"oxios/kernel/guard"
 	"oxios/kernel/security"
-	"oxios/kernel/store"
 	"oxios/kernel/sys"
 )
 
@@ -293,6 +292,7 @@ func (s *Service) learn(ctx context.Context, l *live, anew bool) error {
 	if err := s.compare(l, now); err != nil {
 		return err
 	}
+	s.learnOffers(ctx, l)
 	l.learned.Store(news)
 	return nil
 }
@@ -403,53 +403,41 @@ func changedMeanwhile(name string) error {
 
 // action fills in what the guard and the person need to know of a call that can be made.
 func (a *API) action(act guard.Action, in Call, def Server, tool Tool) guard.Action {
-	act.Effect, act.Tier = def.policy()
-	act.Network = def.Network || def.Effect == EffectNetwork || def.remote()
-	act.Egress = act.Network || def.Effect == EffectUnknown
-	act.Outside = def.Effect == EffectUnknown
-	act.Subject = in
-	for _, folder := range each(def.Write, a.s.path) {
-		act.Writes = append(act.Writes, guard.Write{Folder: folder})
-	}
-	act.Brought = func(context.Context) (store.Labels, error) { return a.s.c.Brings(in.Server, in.Tool), nil }
-	act.Card = func(r *security.Request) {
+	return a.weigh(act, in.Server, in.Tool, def, in, func(r *security.Request) {
 		title := sys.Say("Calls “%s” on the server %s", cmp.Or(tool.Title, tool.Name), in.Server)
 		if host := def.host(); host != "" {
 			title = sys.Say("Calls “%s” on the server %s (%s)", cmp.Or(tool.Title, tool.Name), in.Server, host)
 		}
 		r.Title, r.TitleKO = title.EN, title.In(true)
-		r.Network = act.Network
 		r.Command = tool.Call
 		var pretty bytes.Buffer
 		if len(in.Args) > 0 && json.Indent(&pretty, in.Args, "", "  ") == nil {
 			r.Command += " " + pretty.String()
 		}
-		why := sys.Say("Only the server's program knows what this does. You have not set what its tools may do without approval.")
-		if def.Effect != EffectUnknown {
-			why = sys.Say("Only the server's program knows what this does. You allow its tools this without approval: %s.", string(def.Effect))
-		}
-		if host := def.host(); host != "" {
-			r.Elsewhere = host
-			sent := sys.Say("All that is shown here is sent to %s.", host)
-			why = sys.Words{EN: sent.EN + " " + why.EN, KO: sent.KO + " " + why.KO}
-		}
-		r.Why, r.WhyKO = why.EN, why.In(true)
+	})
+}
+
+// ready returns a server of which something can be asked, or says why nothing can.
+func (s *Service) ready(name string, def Server) (ServerView, error) {
+	v := s.view(name, def)
+	switch {
+	case v.State == StateOff:
+		return v, sys.Errorf(sys.CodeUnavailable, "The server %s is off. Nothing was called.", name).WithHint("The person can switch it on: `oxios mcp enable %s`.", name)
+	case v.State == StateSignIn:
+		return v, s.signInFirst(name)
+	case v.State == StateChanged:
+		return v, sys.Errorf(sys.CodeUnavailable, "The server %s changed what it offers, and the person has not accepted that. Nothing was called.", name).WithHint("The person can look at it: `oxios mcp show %s`.", name)
+	case v.Known.Hash == "":
+		return v, sys.Errorf(sys.CodeUnavailable, "What the server %s offers is not known yet. Nothing was called.", name).WithHint("The person can connect it: `oxios mcp connect %s`.", name)
 	}
-	return act
+	return v, nil
 }
 
 // offered returns a tool that agents are offered now.
 func (s *Service) offered(name string, def Server, tool string) (Tool, error) {
-	v := s.view(name, def)
-	switch {
-	case v.State == StateOff:
-		return Tool{}, sys.Errorf(sys.CodeUnavailable, "The server %s is off. Nothing was called.", name).WithHint("The person can switch it on: `oxios mcp enable %s`.", name)
-	case v.State == StateSignIn:
-		return Tool{}, s.signInFirst(name)
-	case v.State == StateChanged:
-		return Tool{}, sys.Errorf(sys.CodeUnavailable, "The server %s changed what it offers, and the person has not accepted that. Nothing was called.", name).WithHint("The person can look at it: `oxios mcp show %s`.", name)
-	case v.Known.Hash == "":
-		return Tool{}, sys.Errorf(sys.CodeUnavailable, "What the server %s offers is not known yet. Nothing was called.", name).WithHint("The person can connect it: `oxios mcp connect %s`.", name)
+	v, err := s.ready(name, def)
+	if err != nil {
+		return Tool{}, err
 	}
 	i := slices.IndexFunc(v.Known.Tools, func(t Tool) bool { return t.Name == tool })
 	if i < 0 {

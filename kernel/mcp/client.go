@@ -21,6 +21,8 @@ func (l *live) newClient(ctx context.Context) *sdk.Client {
 		},
 		Logger: slog.New(slog.DiscardHandler), ElicitationHandler: l.elicit,
 		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { l.news.Add(1) },
+		PromptListChangedHandler:    func(context.Context, *sdk.PromptListChangedRequest) { l.news.Add(1) },
+		ResourceListChangedHandler:  func(context.Context, *sdk.ResourceListChangedRequest) { l.news.Add(1) },
 		ProgressNotificationHandler: l.progress,
 	}
 	opts.Capabilities.AddExtension(tasksExtension, nil)
@@ -29,6 +31,7 @@ func (l *live) newClient(ctx context.Context) *sdk.Client {
 	}
 	l.client = sdk.NewClient(&sdk.Implementation{Name: "oxios", Title: "Oxios", Version: l.s.c.Version}, opts)
 	speakTasks(l.client)
+	l.client.AddSendingMiddleware(l.openFirst)
 	if folder, ok := ctx.Value(folderKey{}).(string); ok {
 		l.show(folder)
 	}

@@ -66,6 +66,7 @@ type Service struct {
 	live    map[string]*live       // by name: what runs, or is being started
 	ended   map[string][]time.Time // when one ended by itself, within the time that counts
 	read    map[string]read        // what is known of each, by name
+	offers  map[string]readOffers  // what each has besides tools, by name
 	began   chan struct{}          // a server runs: it has to be looked after
 	doors   map[string]*door       // by name: the sign-ins of servers
 	signing map[string]*signing    // by name: the sign-in that was begun last
@@ -77,7 +78,7 @@ type Service struct {
 // New returns the service. It starts nothing: a server runs from the first call of one of its tools on.
 func New(c Config) *Service {
 	return &Service{
-		c: c, live: map[string]*live{}, ended: map[string][]time.Time{}, read: map[string]read{}, doors: map[string]*door{}, signing: map[string]*signing{},
+		c: c, live: map[string]*live{}, ended: map[string][]time.Time{}, read: map[string]read{}, offers: map[string]readOffers{}, doors: map[string]*door{}, signing: map[string]*signing{},
 		began: make(chan struct{}, 1),
 	}
 }

@@ -23,6 +23,9 @@ const (
 	AttachPaste  AttachmentKind = "paste" // text that was pasted, as it was
 	AttachFolder AttachmentKind = "folder"
 	AttachFile   AttachmentKind = "file"
+
+	AttachResource AttachmentKind = "resource" // what a server has to read; it is read when the message is sent
+	AttachPrompt   AttachmentKind = "prompt"   // what a prompt of a server gave
 )
 
 // Attachment is what a person put beside a message. Messages, runs and the
@@ -35,6 +38,9 @@ type Attachment struct {
 	Path   string         `json:"path,omitempty"`   // of a folder and a file: where it lies on this machine, absolute
 	Place  string         `json:"place,omitempty"`  // the folder that its content was read from; "" for what was sent here
 	Vault  string         `json:"vault,omitempty"`  // the note of the vault that it is, by its path
+	Server string         `json:"server,omitempty"` // the server that its content comes from
+	URI    string         `json:"uri,omitempty"`    // of a resource: its name on the server
+	Prompt string         `json:"prompt,omitempty"` // of a prompt, as it is called
 	MIME   string         `json:"mime,omitempty"`   // of a picture, as models get it
 	Size   int64          `json:"size"`             // bytes of what was attached; 0 for a folder
 	Stored int64          `json:"stored,omitempty"` // bytes of the content that models get
@@ -67,6 +73,16 @@ func (s *Store) AddAttachment(tx *Tx, a Attachment) error {
 		return fmt.Errorf("encode attachment: %w", err)
 	}
 	_, err = tx.Exec("INSERT INTO attachments (id, created_at, hash, info_json) VALUES (?,?,?,?)", a.ID, Millis(s.now()), a.Hash, string(text))
+	return err
+}
+
+// FillAttachment saves what an attachment holds that no message has yet.
+func (s *Store) FillAttachment(tx *Tx, a Attachment) error {
+	text, err := json.Marshal(a)
+	if err != nil {
+		return fmt.Errorf("encode attachment: %w", err)
+	}
+	_, err = tx.Exec("UPDATE attachments SET hash = ?, info_json = ? WHERE id = ?", a.Hash, string(text), a.ID)
 	return err
 }
 

@@ -31,8 +31,8 @@ var findToolsMaker = maker{
 	name: "find_tools", domain: "mcp", calls: []string{"mcp.tools", "mcp.call"},
 	about: "Finds tools of connected servers.",
 	terms: "도구 서버 연결 확장 찾아 extension server connected mcp more tools",
-	when:  func(at kernel.Workplace) bool { return len(at.ServerTools) > 0 },
-	make: func(h *kernel.Handle, _ kernel.Workplace) agent.Tool {
+	when:  func(at kernel.Workplace) bool { return len(at.ServerTools)+len(at.Servers) > 0 },
+	make: func(h *kernel.Handle, at kernel.Workplace) agent.Tool {
 		return newTool("find_tools", "Finds tools of connected servers by what they should do. Those that are found can be called from the next step on.", nil,
 			func(in findToolsArgs) sys.Words { return sys.Say("Find tools for %s", in.Query) },
 			func(ctx context.Context, in findToolsArgs) (agent.Result, error) {
@@ -40,14 +40,14 @@ var findToolsMaker = maker{
 				if err != nil {
 					return agent.Result{}, err
 				}
-				found := fitting(all, in.Query)
+				fit := fitting(findable(h, at, all), in.Query)
 				var b strings.Builder
-				res := agent.Result{Title: sys.Say("Found %s for %s", counted(len(found), "tool", "도구"), in.Query)}
-				for _, t := range found {
+				res := agent.Result{Title: sys.Say("Found %s for %s", counted(len(fit), "tool", "도구"), in.Query)}
+				for _, t := range fit {
 					fmt.Fprintf(&b, "%s: %s\n", t.Call, firstSentence(t.Description))
-					res.Offer = append(res.Offer, serverTool{h, t})
+					res.Offer = append(res.Offer, found(h, t))
 				}
-				if len(found) == 0 {
+				if len(fit) == 0 {
 					b.WriteString("No tool of a server fits that.")
 				}
 				res.Text = strings.TrimSpace(b.String())
@@ -58,7 +58,7 @@ var findToolsMaker = maker{
 
 // offeredTools are the tools of servers that a run begins with: those that every run has, those that were found in this
 // conversation, and those that fit best what it is asked for. There are no more of them than may be offered at once.
-func offeredTools(at kernel.Workplace, goal string) (out []kernel.MCPTool) {
+func offeredTools(at kernel.Workplace, all []kernel.MCPTool, goal string) (out []kernel.MCPTool) {
 	size := 0
 	add := func(t kernel.MCPTool) {
 		n := len(t.Call) + len(t.Description) + len(t.Schema)
@@ -70,11 +70,11 @@ func offeredTools(at kernel.Workplace, goal string) (out []kernel.MCPTool) {
 		out = append(out, t)
 	}
 	for _, name := range slices.Concat(at.AlwaysTools, at.FoundTools) {
-		if i := slices.IndexFunc(at.ServerTools, func(t kernel.MCPTool) bool { return t.Call == name }); i >= 0 {
-			add(at.ServerTools[i])
+		if i := slices.IndexFunc(all, func(t kernel.MCPTool) bool { return t.Call == name }); i >= 0 {
+			add(all[i])
 		}
 	}
-	for _, t := range fitting(at.ServerTools, goal) {
+	for _, t := range fitting(all, goal) {
 		add(t)
 	}
 	return out
@@ -169,10 +169,7 @@ func (t serverTool) Call(ctx context.Context, args json.RawMessage) (agent.Resul
 	if r.Failed {
 		r.Text = "The tool says that it failed.\n" + r.Text
 	}
-	if r.More != "" {
-		r.Text += fmt.Sprintf("\n(To read all of it: exec, action log, id %s, offset 0.)", r.More)
-	}
-	out.Text = r.Text
+	out.Text = withMore(r.Text, r.More)
 	return out, nil
 }
 

@@ -46,8 +46,8 @@ func New(ctx context.Context, h *kernel.Handle, goal string) (agent.Toolset, err
 		set.Tools = append(set.Tools, m.make(h, at))
 	}
 	if slices.ContainsFunc(offered, func(m maker) bool { return m.name == findToolsMaker.name }) {
-		for _, t := range offeredTools(at, goal) {
-			set.Tools = append(set.Tools, serverTool{h, t})
+		for _, t := range offeredTools(at, findable(h, at, at.ServerTools), goal) {
+			set.Tools = append(set.Tools, found(h, t))
 		}
 	}
 	var skills string

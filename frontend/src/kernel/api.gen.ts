@@ -318,7 +318,7 @@ export interface ApproveInput {
   comment?: string;
 }
 
-/** AttachInput is something to attach: one of Path, Note, Text and Size says what. */
+/** AttachInput is something to attach: one of Path, Note, Text, Size and Resource says what. */
 export interface AttachInput {
   /** as people call it; the path's last part by default */
   name?: string;
@@ -330,6 +330,8 @@ export interface AttachInput {
   text?: string;
   /** bytes of a file that follows in parts, see [StateAPI.AttachPart] */
   size?: number;
+  /** of an MCP server; it is read when the message is sent */
+  resource?: MCPRead;
 }
 
 /**
@@ -347,6 +349,12 @@ export interface Attachment {
   place?: string;
   /** the note of the vault that it is, by its path */
   vault?: string;
+  /** the server that its content comes from */
+  server?: string;
+  /** of a resource: its name on the server */
+  uri?: string;
+  /** of a prompt, as it is called */
+  prompt?: string;
   /** of a picture, as models get it */
   mime?: string;
   /** bytes of what was attached; 0 for a folder */
@@ -374,7 +382,7 @@ export interface AttachmentContent {
 }
 
 /** AttachmentKind says what an [Attachment] is to a model. */
-export type AttachmentKind = 'image' | 'pdf' | 'docx' | 'text' | 'paste' | 'folder' | 'file';
+export type AttachmentKind = 'image' | 'pdf' | 'docx' | 'text' | 'paste' | 'folder' | 'file' | 'resource' | 'prompt';
 
 /** Cut is the oldest part of the chain, which a pruning takes out. */
 export interface AuditCut {
@@ -1868,6 +1876,83 @@ export interface MCPPage {
   host: string;
   /** TokenHost is the machine that gets what the person's yes is worth, where it is another one. */
   token_host?: string;
+}
+
+/** Prompt is a text that a server has ready for a kind of work. */
+export interface MCPPrompt {
+  server: string;
+  /** on its server */
+  name: string;
+  /** as a person writes it behind a slash: server:prompt */
+  call: string;
+  title?: string;
+  description?: string;
+  args?: MCPPromptArg[];
+}
+
+/** PromptArg is a value that a prompt is made with. */
+export interface MCPPromptArg {
+  name: string;
+  title?: string;
+  description?: string;
+  required?: boolean;
+}
+
+/** PromptResult is what a prompt gives: words of the server, whoever they are written as. */
+export interface MCPPrompted {
+  prompt: MCPPrompt;
+  /** all of its messages, each with its role where it is not the person's */
+  text: string;
+  /** bytes in the middle that were left out */
+  cut?: number;
+  /** the id under which all of it can be read, where some was left out */
+  more?: string;
+}
+
+/** PromptInput names a prompt and the values that it is made with. */
+export interface MCPPrompting {
+  server?: string;
+  /** its name on the server, or as it is called */
+  prompt?: string;
+  args?: Record<string, string>;
+}
+
+/** ReadInput names a resource. */
+export interface MCPRead {
+  server?: string;
+  uri?: string;
+}
+
+/** ReadResult is what a resource holds. */
+export interface MCPReading {
+  text: string;
+  mime?: string;
+  /** bytes in the middle that were left out */
+  cut?: number;
+  /** the id under which all of it can be read, where some was left out */
+  more?: string;
+}
+
+/** Resource is something that a server has to read, or a template of the names of such things. */
+export interface MCPResource {
+  server: string;
+  /** its name on the server, and nothing else: Oxios opens no address and no file by it */
+  uri: string;
+  name: string;
+  title?: string;
+  description?: string;
+  mime?: string;
+  /** bytes, as the server says */
+  size?: number;
+  /** the URI has {parts} that its reader fills in */
+  template?: boolean;
+}
+
+/** Resources is what servers have to read, without what it says. */
+export interface MCPResources {
+  items: MCPResource[];
+  /** how many more there are, at least */
+  left?: number;
 }
 
 /** Result is what a tool of a server gave. */
@@ -5784,6 +5869,23 @@ export interface MCPAPI {
    * The value goes to the credential store, and to no file that people share.
    */
   setKey(name: string, key: string, value: string): Promise<MCPView>;
+  /** Prompts lists what a server has ready for kinds of work, or with "" all servers that are on. It starts none. */
+  prompts(server: string): Promise<MCPPrompt[]>;
+  /**
+   * Prompt has a server make one of its prompts. What comes back was said by a stranger: an agent's run carries that from then
+   * on.
+   */
+  prompt(in_: MCPPrompting): Promise<MCPPrompted>;
+  /**
+   * Resources lists what a server has to read, or with "" all servers that are on. It starts none: a server that does not run is
+   * shown as it was known.
+   */
+  resources(server: string): Promise<MCPResources>;
+  /**
+   * Read reads a resource of a server, which is started if it does not run. The URI is a name for the server alone. What comes
+   * back was said by a stranger: an agent's run carries that from then on.
+   */
+  read(in_: MCPRead): Promise<MCPReading>;
   /**
    * SignIn prepares a sign-in at a server and returns the page for it. Oxios waits for the person's answer on a port of this
    * computer for ten minutes; [API.SignedIn] waits for that. An earlier sign-in of the server that still waits is given up.
@@ -6303,6 +6405,10 @@ export function makeKernel(t: Transport): Kernel {
       importPreview: (from) => t.call('mcp.importPreview', [from]) as Promise<MCPImport>,
       import: (from, names) => t.call('mcp.import', [from, names]) as Promise<MCPImport>,
       setKey: (name, key, value) => t.call('mcp.setKey', [name, key, value]) as Promise<MCPView>,
+      prompts: (server) => t.call('mcp.prompts', [server]) as Promise<MCPPrompt[]>,
+      prompt: (in_) => t.call('mcp.prompt', [in_]) as Promise<MCPPrompted>,
+      resources: (server) => t.call('mcp.resources', [server]) as Promise<MCPResources>,
+      read: (in_) => t.call('mcp.read', [in_]) as Promise<MCPReading>,
       signIn: (name) => t.call('mcp.signIn', [name]) as Promise<MCPPage>,
       signedIn: (name) => t.call('mcp.signedIn', [name]) as Promise<MCPView>,
       signOut: (name) => t.call('mcp.signOut', [name]) as Promise<MCPView>,

@@ -67,8 +67,21 @@ function parse(text: string): unknown {
 
 /** callTimeout is how long a call may take, in milliseconds. Some wait for a model or a person. */
 export function callTimeout(method: string): number | undefined {
-	if (['agents.wait', 'exec.shell', 'exec.structured', 'exec.script', 'mcp.call', 'mcp.signedIn'].includes(method))
+	if (
+		[
+			'agents.wait',
+			'exec.shell',
+			'exec.structured',
+			'exec.script',
+			'mcp.call',
+			'mcp.read',
+			'mcp.prompt',
+			'mcp.signedIn',
+		].includes(method)
+	)
 		return undefined;
+	// What servers have for a message is read when it is sent, and they may ask the person first.
+	if (method === 'agents.submit') return undefined;
 	// As long as the home is large, or the person looks for a place.
 	if (method === 'infra.backup' || method === 'infra.restore' || method.startsWith('window.')) return undefined;
 	// Other machines send skills as fast as they like: the kernel waits five minutes.

@@ -1,4 +1,4 @@
-import type { Attachment, AttachInput, Kernel } from '../../kernel/api.gen';
+import type { Attachment, AttachInput, Kernel, MCPResource } from '../../kernel/api.gen';
 import { inParts } from '../../kernel/handed';
 import type { Kept } from '../../kernel/kept.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
@@ -67,6 +67,11 @@ export class Attachments {
 	/** addNote takes a note of the vault, by its path. */
 	async addNote(note: string): Promise<void> {
 		await this.#attach({ note }, note.split('/').pop()!.replace(/\.md$/i, ''));
+	}
+
+	/** addResource takes something that a server has to read. The kernel reads it when the message is sent. */
+	addResource({ server, uri, title, name }: MCPResource): void {
+		void this.#attach({ resource: { server, uri }, name: title || name }, title || name);
 	}
 
 	/** add takes what the kernel has already. */

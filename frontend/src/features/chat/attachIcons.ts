@@ -3,6 +3,7 @@ import FileText from '@lucide/svelte/icons/file-text';
 import FolderIcon from '@lucide/svelte/icons/folder';
 import ImageIcon from '@lucide/svelte/icons/image';
 import TextIcon from '@lucide/svelte/icons/text-align-start';
+import Plug from '@lucide/svelte/icons/plug';
 import type { AttachmentKind } from '../../kernel/api.gen';
 
 /** The icon of each kind of attachment. */
@@ -14,4 +15,6 @@ export const icons: Record<AttachmentKind, typeof FileIcon> = {
 	paste: TextIcon,
 	folder: FolderIcon,
 	file: FileIcon,
+	resource: Plug,
+	prompt: Plug,
 };

@@ -1,5 +1,5 @@
 import type { Component } from 'svelte';
-import type { Kernel } from '../../kernel/api.gen';
+import type { Kernel, MCPPrompt, MCPResource } from '../../kernel/api.gen';
 import { failureOf, type Failure } from '../../kernel/transport';
 import { fuzzy } from '../../ui/fuzzy';
 import { i18n } from '../../ui/i18n/index.svelte';
@@ -18,13 +18,15 @@ export interface Command {
 	run?: () => void;
 }
 
-/** Row is one line of the list: a path below the folder, a command by its name, or a choice of one. */
+/** Row is one line of the list: a path below the folder, something of a server, a command by its name, or a choice of one. */
 export interface Row {
 	id: string;
 	/** text is what was searched, and at the ranges of it that fit. */
 	text: string;
 	at: [number, number][];
 	command?: Command;
+	resource?: MCPResource;
+	prompt?: MCPPrompt;
 }
 
 type Name = keyof typeof i18n.t.suggest.names;
@@ -33,6 +35,8 @@ type Name = keyof typeof i18n.t.suggest.names;
 const REST = 60;
 /** What the beginning of a file's own name is worth, beside the same letters in the folders above it. */
 const NAME = 12;
+/** How many resources of servers are offered at once. */
+const MOST = 50;
 
 /** Suggest is the list at the composer: what may be meant by the @ or the / at the caret. */
 export class Suggest {
@@ -43,6 +47,10 @@ export class Suggest {
 	failure = $state.raw<Failure>();
 	/** found is the last answer, and for which words it was given. */
 	found = $state.raw<{ words: string; paths: string[]; more: boolean; cut: boolean }>();
+
+	/** resources and prompts are what servers have, as it is known without starting one. */
+	resources = $state.raw<MCPResource[]>([]);
+	prompts = $state.raw<MCPPrompt[]>([]);
 
 	rows = $derived.by<Row[]>(() => {
 		if (!this.token) return [];
@@ -77,12 +85,23 @@ export class Suggest {
 		if (before?.sign === token.sign && before.from === token.from && before.words === token.words) return;
 		this.token = token;
 		this.at = 0;
+		if (before?.sign !== token.sign || before.from !== token.from) void this.learn(token.sign);
 		if (token.sign === '@') this.#ask(token.words, before?.sign !== '@' || before.from !== token.from);
 		else if (token.words.endsWith(' '))
 			this.at = Math.max(
 				0,
 				this.rows.findIndex((r) => r.command?.current),
 			);
+	}
+
+	/** learn reads what servers have behind this sign. Without an answer the list has the rest. */
+	async learn(sign: Token['sign']): Promise<void> {
+		try {
+			if (sign === '@') this.resources = (await this.#kernel.mcp.resources('')).items.filter((r) => !r.template);
+			else this.prompts = await this.#kernel.mcp.prompts('');
+		} catch {
+			// what was known stays
+		}
 	}
 
 	/** close puts the list away until another one begins. */
@@ -135,7 +154,7 @@ export class Suggest {
 
 	#files(words: string): Row[] {
 		const fits = fuzzy(words);
-		const rows = (this.found?.paths ?? []).flatMap((path) => {
+		const rows: (Row & { score: number })[] = (this.found?.paths ?? []).flatMap((path) => {
 			const text = path.normalize('NFC');
 			const from = text.replace(/\/$/, '').lastIndexOf('/') + 1;
 			const whole = fits(text);
@@ -145,8 +164,20 @@ export class Suggest {
 			const at = name ? name.at.map(([a, b]): [number, number] => [a + from, b + from]) : whole!.at;
 			return { id: path, text, at, score: best };
 		});
-		if (words.trim() !== '') rows.sort((a, b) => b.score - a.score);
-		return rows;
+		const all = [...rows, ...this.#resources(fits)];
+		if (words.trim() !== '') all.sort((a, b) => b.score - a.score);
+		return all;
+	}
+
+	#resources(fits: ReturnType<typeof fuzzy>): (Row & { score: number })[] {
+		const rows = this.resources.flatMap((resource) => {
+			const text = resource.title || resource.name;
+			const name = fits(text);
+			const score = Math.max(name?.score ?? -Infinity, fits(`${resource.server} ${resource.uri}`)?.score ?? -Infinity);
+			const id = `${resource.server} ${resource.uri}`;
+			return score === -Infinity ? [] : [{ id, text, at: name?.at ?? [], resource, score }];
+		});
+		return rows.sort((a, b) => b.score - a.score).slice(0, MOST);
 	}
 
 	#commands(words: string): Row[] {
@@ -159,18 +190,28 @@ export class Suggest {
 			const choices = page ? offered.filter((c) => c.within === page) : [];
 			return ranked(choices, rest.join(' '), (c) => [c.title, c.also ?? '']);
 		}
-		return ranked(named, first, names);
+		const prompts = this.prompts.map((prompt) => ({ id: prompt.call, prompt }));
+		return ranked<{ id: string; prompt?: MCPPrompt }>([...named, ...prompts], first, (c) =>
+			c.prompt ? [c.prompt.call, c.prompt.title ?? ''] : names(c as Command),
+		);
 	}
 }
 
 /** ranked are the commands that fit, each shown under the first of its names. */
-function ranked(list: Command[], words: string, names: (c: Command) => string[]): Row[] {
+function ranked<T extends { id: string; prompt?: MCPPrompt }>(
+	list: T[],
+	words: string,
+	names: (c: T) => string[],
+): Row[] {
 	const fits = fuzzy(words);
-	const rows = list.flatMap((command) => {
-		const [own = '', ...others] = names(command);
+	const rows = list.flatMap((one) => {
+		const [own = '', ...others] = names(one);
+		const { id, prompt } = one;
 		const hit = fits(own);
 		const score = Math.max(...[hit, ...others.map(fits)].map((h) => h?.score ?? -Infinity));
-		return score === -Infinity ? [] : { id: command.id, text: own, at: hit?.at ?? [], command, score };
+		if (score === -Infinity) return [];
+		const row = { id, text: own, at: hit?.at ?? [], score };
+		return prompt ? { ...row, prompt } : { ...row, command: one as unknown as Command };
 	});
 	return words === '' ? rows : rows.sort((a, b) => b.score - a.score);
 }

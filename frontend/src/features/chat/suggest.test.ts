@@ -155,3 +155,25 @@ describe('commands', () => {
 		}
 	});
 });
+
+describe('what servers have', () => {
+	const resource = { server: 'notes', uri: 'notes://today', name: 'Today' };
+	const prompt = { server: 'notes', name: 'weekly', call: 'notes:weekly', title: 'Weekly review' };
+	function withServers() {
+		const all = setup(() => ({ paths: ['todo.md'] }));
+		all.s.resources = [resource, { ...resource, uri: 'notes://day', name: 'A day' }];
+		all.s.prompts = [prompt];
+		return all;
+	}
+
+	it('stands beside files and commands', async () => {
+		const { s, type } = withServers();
+		expect(await type('@')).toEqual(['todo.md', 'Today', 'A day']);
+		expect((await type('@notes://day'))[0]).toBe('A day');
+		expect((await type('@today'))[0]).toBe('Today');
+		expect(s.chosen!.resource).toEqual(resource);
+		expect(await type('/week')).toEqual(['notes:weekly']);
+		expect(s.chosen!.prompt).toEqual(prompt);
+		expect(await type('/notes:weekly topic')).toEqual([]);
+	});
+});

@@ -61,6 +61,10 @@ export class Desk {
 			const name = vault.split('/').pop()!.replace(/\.md$/, '');
 			return this.put({ kind: 'text', name, vault, size: text.length, tokens: Math.ceil(text.length / 4) }, text);
 		}
+		if (in_.resource) {
+			const name = in_.name ?? in_.resource.uri ?? '';
+			return this.put({ kind: 'resource', name, ...in_.resource });
+		}
 		if (in_.text !== undefined) {
 			const name = in_.text.trim().split('\n', 1)[0]!.slice(0, 120);
 			return this.put({ kind: 'paste', name, size: in_.text.length, tokens: Math.ceil(in_.text.length / 4) }, in_.text);

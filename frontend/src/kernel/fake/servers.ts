@@ -1,4 +1,4 @@
-import type { MCPImport, MCPServer, MCPTool, MCPView } from '../api.gen';
+import type { MCPImport, MCPPrompt, MCPPrompting, MCPRead, MCPResource, MCPServer, MCPTool, MCPView } from '../api.gen';
 import { no, type Core } from './core';
 import { iso } from './data';
 
@@ -10,6 +10,17 @@ const tool = (server: string, name: string, title: string, description: string):
 /** FakeServers are MCP servers in the states that a person meets. */
 export class FakeServers {
 	list: MCPView[] = [];
+	resources: MCPResource[] = [
+		{ server: 'notes', uri: 'notes://today', name: 'Today', description: 'What is to be done today' },
+		{ server: 'notes', uri: 'notes://shopping', name: 'Shopping list' },
+	];
+	prompts: MCPPrompt[] = [
+		{
+			...{ server: 'notes', name: 'weekly', call: 'notes:weekly', title: 'Weekly review' },
+			description: 'Sums up the notes of a week.',
+			args: [{ name: 'topic', required: true, description: 'what it is about' }, { name: 'length' }],
+		},
+	];
 	#core: Core;
 
 	constructor(core: Core) {
@@ -89,6 +100,14 @@ export class FakeServers {
 	calls = {
 		'mcp.servers': () => this.list,
 		'mcp.tools': () => this.list.flatMap((v) => v.known.tools ?? []),
+		'mcp.resources': () => ({ items: this.resources }),
+		'mcp.read': ({ uri = '' }: MCPRead) => ({ text: `This is ${uri}.` }),
+		'mcp.prompts': () => this.prompts,
+		'mcp.prompt': ({ prompt = '' }: MCPPrompting) => {
+			const p = this.prompts.find((p) => p.name === prompt || p.call === prompt);
+			if (!p) throw no('not_found', `There is no prompt ${prompt}.`);
+			return { prompt: p, text: `Do what ${p.name} says.` };
+		},
 		'mcp.set': (name: string, server: MCPServer) => {
 			const old = this.list.find((v) => v.name === name);
 			const known = { protocol: '', at: '', tools: [], hash: '', for: '' };

@@ -39,8 +39,12 @@ export const attach = {
 			paste: 'Pasted text',
 			folder: 'Folder',
 			file: 'File',
+			resource: 'Resource',
+			prompt: 'Prompt',
 		} as Record<string, string>,
 		what: 'This is what the model gets.',
+		whatServer: (server: string) =>
+			`This is what the server ${server} said. The model gets it as the server’s words, and of a long one the beginning and the end.`,
 		whatImage: (width: number, height: number) =>
 			`${width} × ${height} pixels: this is what the model gets, without the details that cameras add.`,
 		whatPath: 'The model gets this path alone. The agent looks there with its tools, as its rights allow.',

@@ -40,8 +40,12 @@ export const attach: typeof en = {
 			paste: '붙여 넣은 글',
 			folder: '폴더',
 			file: '파일',
+			resource: '리소스',
+			prompt: '프롬프트',
 		},
 		what: '모델이 받는 내용입니다.',
+		whatServer: (server) =>
+			`${server} 서버가 보낸 내용입니다. 모델은 서버의 말로 받으며, 길면 앞부분과 끝부분만 받습니다.`,
 		whatImage: (width, height) =>
 			`${width} × ${height} 픽셀. 모델이 받는 그림이며, 카메라가 덧붙인 정보는 들어 있지 않습니다.`,
 		whatPath: '모델은 이 경로만 받습니다. 에이전트가 권한이 허락하는 만큼 도구로 살펴봅니다.',
