@@ -88,7 +88,7 @@ func (a *app) options() *options.App {
 		Title: "Oxios", Width: 1280, Height: 800, MinWidth: 640, MinHeight: 480,
 		BackgroundColour: options.NewRGB(0xfb, 0xfa, 0xf7), // until the page is there
 		StartHidden:      a.hidden,
-		AssetServer:      &assetserver.Options{Assets: a.deps.Frontend},
+		AssetServer:      &assetserver.Options{Assets: a.deps.Frontend, Middleware: a.appPages},
 		OnStartup:        a.startup,
 		OnDomReady:       a.domReady,
 		OnBeforeClose:    a.beforeClose,

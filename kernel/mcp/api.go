@@ -79,7 +79,7 @@ func (s *Service) Offered() []Tool {
 	list := []Tool{}
 	for _, name := range slices.Sorted(maps.Keys(set.Servers)) {
 		if v := s.view(name, set.Servers[name]); v.offers() {
-			list = append(list, v.Known.Tools...)
+			list = append(list, modelTools(v.Known.Tools)...)
 		}
 	}
 	return list
@@ -360,11 +360,17 @@ func (a *API) Log(ctx context.Context, name string) (string, error) {
 
 // Call calls a tool of a server, which is started if it does not run. What comes back was said by a stranger: an agent's run
 // carries that from then on.
-func (a *API) Call(ctx context.Context, in Call) (Result, error) {
+func (a *API) Call(ctx context.Context, in Call) (Result, error) { return a.invoke(ctx, in, "") }
+
+// invoke calls a tool for its caller: where that is an app, app is its name.
+func (a *API) invoke(ctx context.Context, in Call, app string) (Result, error) {
 	def, err := a.s.server(in.Server)
 	var tool Tool
 	if err == nil {
 		tool, err = a.s.offered(in.Server, def, in.Tool)
+	}
+	if err == nil && tool.AppOnly && a.c.Who().Kind == sys.KindAgent {
+		err = sys.Errorf(sys.CodeForbidden, "The server %s offers its tool %s to apps alone. Nothing was called.", in.Server, tool.Name)
 	}
 	args := map[string]any{}
 	if err == nil && len(in.Args) > 0 {
@@ -376,7 +382,7 @@ func (a *API) Call(ctx context.Context, in Call) (Result, error) {
 	}
 	act := guard.Action{Call: "mcp.call", Resource: "mcp:" + in.Server + "/" + sys.Shorten(in.Tool, 100), Meta: map[string]any{"server": in.Server, "tool": sys.Shorten(in.Tool, 100)}}
 	if err == nil {
-		act = a.action(act, in, def, tool)
+		act = asksAs(a.action(act, in, def, tool), app)
 	}
 	return guard.Do(ctx, a.c, act, func(ctx context.Context) (Result, error) {
 		if err != nil {
@@ -480,7 +486,7 @@ func (s *Service) call(ctx context.Context, c *guard.Caller, name string, def Se
 		l.forgotten()
 		return s.call(ctx, c, name, def, tool, args)
 	case err == nil:
-		out := Result{Failed: r.IsError, Cost: cost}
+		out := Result{Failed: r.IsError, Cost: cost, App: l.bring(ctx, c, tool, args, r), raw: r}
 		text := strings.Join(append([]string{textOf(tool, r)}, u.asked...), "\n\n")
 		out.Text, out.Cut, out.More = cut(s.c.Mask(text), maxResult, func(all string) string { return s.c.Keep(c, all) })
 		return out, nil

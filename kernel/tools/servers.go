@@ -173,6 +173,9 @@ func (t serverTool) Call(ctx context.Context, args json.RawMessage) (agent.Resul
 		r.Text += fmt.Sprintf("\n(To read all of it: exec, action log, id %s, offset 0.)", r.More)
 	}
 	out.Text = r.Text
+	if r.App != nil {
+		out.App = &agent.App{Server: r.App.Server, ID: r.App.ID, Hash: r.App.Hash}
+	}
 	return out, nil
 }
 

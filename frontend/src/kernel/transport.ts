@@ -67,7 +67,7 @@ function parse(text: string): unknown {
 
 /** callTimeout is how long a call may take, in milliseconds. Some wait for a model or a person. */
 export function callTimeout(method: string): number | undefined {
-	if (['agents.wait', 'exec.shell', 'exec.structured', 'exec.script', 'mcp.call', 'mcp.signedIn'].includes(method))
+	if (['agents.wait', 'exec.shell', 'exec.structured', 'exec.script', 'mcp.call', 'mcp.appCall', 'mcp.appRead', 'mcp.signedIn'].includes(method))
 		return undefined;
 	// As long as the home is large, or the person looks for a place.
 	if (method === 'infra.backup' || method === 'infra.restore' || method.startsWith('window.')) return undefined;

@@ -18,7 +18,7 @@ import (
 )
 
 // Env names the variable that makes a test binary a server; its value says which one: plain, other (one tool is described in
-// another way), taught (it says how it is to be used), deaf (it reads nothing once its tools were asked for), rich (it has more kinds of results and asks things; see rich.go), rich-before (the same by the protocol of 2025-11-25), silent, noisy or dead.
+// another way), taught (it says how it is to be used), deaf (it reads nothing once its tools were asked for), rich (it has more kinds of results and asks things; see rich.go), rich-before (the same by the protocol of 2025-11-25), apps (its results have pages; see app.go), silent, noisy or dead.
 const Env = "OXIOS_TEST_MCP"
 
 // Main is the server where the variable is set, and returns at once where it is not.
@@ -160,6 +160,9 @@ func server(kind string) *mcp.Server {
 	})
 	if strings.HasPrefix(kind, "rich") {
 		rich(s)
+	}
+	if kind == "apps" {
+		apps(s)
 	}
 	return s
 }
