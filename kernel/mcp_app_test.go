@@ -2,6 +2,7 @@ package kernel_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,17 +12,24 @@ import (
 	"oxios/kernel/sys"
 )
 
-const appScript = `
+// appScript has the model call each tool that has an app.
+var appScript = func() string {
+	var b strings.Builder
+	for _, tool := range []string{"show", "huge"} {
+		fmt.Fprintf(&b, `
 [[scenario]]
-name = "show"
-match = 'show by (\w+)'
+name = %[1]q
+any = ["by %[1]s"]
 [[scenario.turn]]
 [[scenario.turn.call]]
-tool = "test__{{1}}"
+tool = "test__%[1]s"
 args = '{"text": "hello"}'
 [[scenario.turn]]
 text = "It came to this: {{result}}"
-`
+`, tool)
+	}
+	return b.String()
+}()
 
 // shown has the model call a tool of the server with apps, and returns the step.
 func shown(t *testing.T, k *kerneltest.Kernel, tool string) kernel.StepView {
