@@ -3,11 +3,28 @@
 package desktop
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
+	wails "github.com/wailsapp/wails/v2/pkg/runtime"
+
 	"oxios/kernel"
 )
+
+func (a *app) watchApps() *appWatch {
+	return &appWatch{
+		log: a.log, end: endPage, change: make(chan struct{}, 1),
+		ask: func() { wails.WindowExecJS(a.wctx, `window.go.desktop.Window.Alive("[]")`) },
+		stop: func(ctx context.Context, of kernel.MCPAppOf) error {
+			h, err := a.kernel.reach()
+			if err != nil {
+				return err
+			}
+			return h.MCP.StopApp(ctx, of)
+		},
+	}
+}
 
 // appPages serves the pages of apps into frames of the window's page. An address is good once, and only the page is told it.
 func (a *app) appPages(next http.Handler) http.Handler {

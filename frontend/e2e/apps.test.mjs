@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { accessible, begin, binary, oxios, visit } from './oxios.mjs';
+import { accessible, begin, binary, call, oxios, visit } from './oxios.mjs';
 import { answer, browser } from './serve.mjs';
 
 const skip = binary ? false : 'OXIOS_BIN names no binary';
@@ -11,7 +11,7 @@ const data = join(dirname(fileURLToPath(import.meta.url)), 'testdata');
 const pages = join(data, '..', '..', '..', 'kernel', 'mcp', 'mcptest');
 const shots = process.env.OXIOS_SHOTS;
 let o, chrome, page, errors;
-/** asked are the addresses that anything in the browser asked for. */
+/** asked are the addresses that anything in the browser asked for, and no policy kept from it. */
 const asked = [];
 
 const log = () => page.getByRole('log', { name: 'Conversation' });
@@ -26,25 +26,25 @@ async function say(text) {
 	await message.press('Enter');
 }
 
-/** allow says what the server's tools may do without approval. */
-async function allow(effect) {
-	const args = [join(data, 'apps.mjs'), join(pages, 'app.html'), join(pages, 'hostile.html')].map((p) => `'${p}'`);
-	await o.writeConfig(
-		`${o.config}\n[mcp.servers.apps]\ncommand = '${process.execPath}'\nargs = [${args.join(', ')}]\neffect = '${effect}'\nalways = true\n`,
-	);
-	const { code, err } = await o.cli('mcp', 'connect', 'apps');
-	assert.equal(code, 0, err);
-}
+/** server is the server with apps, whose tools may do so much without approval. */
+const server = (effect) => ({
+	command: process.execPath,
+	args: [join(data, 'apps.mjs'), join(pages, 'app.html'), join(pages, 'hostile.html')],
+	effect,
+	always: true,
+});
 
 describe('apps', { skip }, () => {
 	before(async () => {
 		o = await oxios(join(data, 'apps.toml'));
 		chrome = await browser();
-		const address = await o.serve();
-		await allow('none');
-		({ page, errors } = await visit(chrome, address));
-		page.context().on('request', (r) => asked.push(r.url()));
+		({ page, errors } = await visit(chrome, await o.serve()));
+		page.setDefaultTimeout(12_000);
+		page.context().on('requestfinished', (r) => asked.push(r.url()));
+		page.context().on('requestfailed', (r) => r.failure()?.errorText === 'csp' || asked.push(r.url()));
 		await begin(page);
+		await call(page, 'mcp.set', 'apps', server('none'));
+		await call(page, 'mcp.connect', 'apps');
 	});
 	after(async () => {
 		await chrome?.close();
@@ -75,19 +75,15 @@ describe('apps', { skip }, () => {
 	});
 
 	it('waits for the person where its server does', async () => {
-		await allow('network');
+		await call(page, 'mcp.set', 'apps', server('network'));
 		await app('Show').getByRole('button', { name: 'Call forApps' }).click();
 		await card().getByText('The app “Show” in this conversation asks for it, not an agent.').waitFor();
 		if (shots) await page.screenshot({ path: `${shots}/app-card.png` });
 		await accessible(page);
-		await card()
-			.getByRole('button', { name: 'Approve', exact: true })
-			.or(card().getByRole('button', { name: 'Approve once', exact: true }))
-			.first()
-			.waitFor();
 		await answer(card().getByRole('button', { name: 'Approve once', exact: true }));
+		await answer(page.getByRole('dialog').getByRole('button', { name: 'Approve once', exact: true })); // it came from outside
 		await app('Show').getByText('forApps says: from the app').waitFor();
-		await allow('none');
+		await call(page, 'mcp.set', 'apps', server('none'));
 	});
 
 	it('asks before a web page is opened, and only drafts a message', async () => {

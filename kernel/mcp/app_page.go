@@ -99,7 +99,7 @@ func (s sources) policy() string {
 		with("script-src", "'unsafe-inline'", s.Resource), with("style-src", "'unsafe-inline'", s.Resource),
 		with("img-src", "data: blob:", s.Resource), with("font-src", "data:", s.Resource), with("media-src", "data: blob:", s.Resource),
 		with("connect-src", "", s.Connect),
-		"frame-src 'none'", "worker-src 'none'", "object-src 'none'", "base-uri 'none'", "form-action 'none'", "webrtc 'block'",
+		"frame-src 'none'", "worker-src 'none'", "object-src 'none'", "base-uri 'none'", "form-action 'none'",
 	}, "; ")
 }
 

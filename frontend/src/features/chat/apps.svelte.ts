@@ -62,6 +62,8 @@ export class AppRun {
 	#bridge: Bridge | undefined;
 	#clock: ReturnType<typeof setInterval> | undefined;
 	#began = false;
+	/** loaded says that its page is there: what does not answer from then on holds itself up. */
+	#loaded = false;
 	#missed = 0;
 	#waited = 0;
 
@@ -97,7 +99,7 @@ export class AppRun {
 		}
 		mark();
 		void callWindow('Window', 'AppBegins', [this.#app.server, this.#app.id]).catch(() => {});
-		[this.#began, this.#missed, this.#waited] = [false, 0, 0];
+		[this.#began, this.#loaded, this.#missed, this.#waited] = [false, false, 0, 0];
 		this.page = this.view.page;
 	}
 
@@ -125,6 +127,7 @@ export class AppRun {
 			if ((e.data as { oxios?: unknown } | null)?.oxios === 'pong') this.#missed = 0;
 			else bridge.hear(e.data, performance.now());
 		};
+		frame.addEventListener('load', () => (this.#loaded = true));
 		addEventListener('message', hear);
 		const themed = new MutationObserver(() => bridge.changed());
 		themed.observe(document.documentElement, { attributeFilter: ['data-theme', 'lang'] });
@@ -141,7 +144,7 @@ export class AppRun {
 		if (document.visibilityState !== 'visible') return;
 		this.#waited += 1000;
 		if (!this.#began && this.#waited >= BEGIN) this.end(this.#missed >= MISSED ? 'stuck' : 'silent');
-		else if (++this.#missed > MISSED) this.end('stuck');
+		else if (this.#loaded && ++this.#missed > MISSED) this.end('stuck');
 		else this.#frame?.contentWindow?.postMessage({ oxios: 'ping', n: this.#waited }, '*');
 	}
 
