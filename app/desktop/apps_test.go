@@ -3,6 +3,7 @@
 package desktop_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -48,10 +49,21 @@ func TestAHostileAppReachesNothingFromTheWindow(t *testing.T) {
 	p := &program{t: t, home: home, folder: folder}
 	p.dial()
 	p.until("the page has text", func() bool { return strings.TrimSpace(d.run("document.body.innerText")) != "" })
+	d.run(`(window.told = {}, addEventListener("message", e => window.told = e.data?.params?.data ?? window.told), "")`)
 	showApp(t, p, d, "hostile")
 	p.until("the app was closed", func() bool {
 		return strings.Contains(d.run("document.body.innerText"), "too many messages")
 	})
+	var tried map[string]string
+	if err := json.Unmarshal([]byte(d.run("JSON.stringify(window.told)")), &tried); err != nil || tried["origin"] != "null" || len(tried) < 15 {
+		t.Fatalf("the app tried %v, %v", tried, err)
+	}
+	for name, got := range tried {
+		// A cookie cannot be read back, and a dialog is not shown.
+		if strings.HasPrefix(got, "worked") && got != "worked: " && (name != "dialog" || got != "worked: shown") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
 	s, err := p.kernel.Infra.Status(t.Context())
 	if err != nil || s.Paused {
 		t.Errorf("an app paused the agents: %v, %v", s.Paused, err)
