@@ -158,6 +158,7 @@ func (k *Kernel) purge(ctx context.Context, ids []string) (erased bool, err erro
 		k.discards.remove(id)
 	}
 	k.sweepAttachments(ctx)
+	k.forgetApps(ctx)
 	if err := k.undos.clear(ctx); err != nil {
 		k.log.WarnContext(ctx, "Could not clear what is kept for undoing", "error", err)
 	}

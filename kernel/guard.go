@@ -63,7 +63,7 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 	if c.trial != nil {
 		return none, c.try(ctx, row, a)
 	}
-	agent := c.who.Kind == sys.KindAgent
+	agent, app := c.who.Kind == sys.KindAgent, c.who.Kind == sys.KindApp
 	var weighed taint
 	if agent {
 		var err error
@@ -75,6 +75,10 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 			a.labels = a.labels.WithoutWork()
 		}
 	}
+	if app {
+		weighed = c.weighApp(row, a)
+		a.labels = weighed.live
+	}
 	if err := c.allowed(ctx, row); err != nil {
 		return none, c.turnAway(ctx, a, err)
 	}
@@ -83,7 +87,7 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 	}
 	var granted *security.Approval
 	var grant string // the kind of step that was allowed beforehand
-	effect := agent && a.subject != nil
+	effect := (agent || app) && a.subject != nil
 	if effect && a.tier >= 3 {
 		err := sys.Errorf(sys.CodeRefused, "Refused: %s. Nothing was done, and nobody can approve it.", a.refusal)
 		err.Hint = a.hint
@@ -130,7 +134,7 @@ func guard[T any](ctx context.Context, c *caller, a action, fn func(context.Cont
 	if agent && ctx.Err() != nil { // its run was stopped, and may have gone on without it
 		return none, context.Cause(ctx)
 	}
-	recorded := row.Audit != "" || agent || c.who.Kind == sys.KindClient && row.Name != programs.Self
+	recorded := row.Audit != "" || agent || app || c.who.Kind == sys.KindClient && row.Name != programs.Self
 	if recorded {
 		if err := c.intend(ctx, row, a, granted, grant); err != nil {
 			return none, err

@@ -99,13 +99,14 @@ func (k *Kernel) newMCP() *mcp.Service {
 	return mcp.New(mcp.Config{
 		Dir: filepath.Join(k.opts.Home, mcpFolder), Version: k.opts.Version, Clock: k.clock, Log: k.log,
 		Settings: k.config, Sandbox: k.sandbox, Net: serverNet{k}, Env: k.opts.Env, Keys: k.keys, Secret: k.redact.AddSecret, Spec: k.serverSpec, Expand: expandHome, Own: k.own, Mask: k.masked,
-		Brings:   func(server, _ string) store.Labels { return Labels{serverLabel(server)} },
-		Told:     func(server string) { k.publish(event.ServerChanged, scope{}, server) },
-		Ends:     func(ctx context.Context) bool { return errors.Is(context.Cause(ctx), agent.ErrShutdown) },
-		Ask:      k.askForServer,
-		Complete: k.sampleForServer,
-		Progress: func(ctx context.Context, c *door.Caller, text string) { k.callerOf(c).progress(ctx, text) },
-		Keep:     func(c *door.Caller, text string) string { return k.commands().keep(k.callerOf(c), text) },
+		AppCaller: k.appCaller,
+		Brings:    func(server, _ string) store.Labels { return Labels{serverLabel(server)} },
+		Told:      func(server string) { k.publish(event.ServerChanged, scope{}, server) },
+		Ends:      func(ctx context.Context) bool { return errors.Is(context.Cause(ctx), agent.ErrShutdown) },
+		Ask:       k.askForServer,
+		Complete:  k.sampleForServer,
+		Progress:  func(ctx context.Context, c *door.Caller, text string) { k.callerOf(c).progress(ctx, text) },
+		Keep:      func(c *door.Caller, text string) string { return k.commands().keep(k.callerOf(c), text) },
 	})
 }
 
@@ -223,7 +224,7 @@ func (g partGate) Pass(ctx context.Context, a door.Action, fn func(context.Conte
 				r.Undo, r.UndoKO = w.EN, w.In(true)
 			}
 		}
-		if c.who.Kind == sys.KindAgent && c.scope.mode == security.ModeAsk {
+		if (c.who.Kind == sys.KindAgent || c.who.Kind == sys.KindApp) && c.scope.mode == security.ModeAsk {
 			act.asksAlways = true
 		}
 	}

@@ -77,6 +77,7 @@ func newApp(home string, d Deps, log *slog.Logger) *app {
 	a.window = &Window{
 		ctx: func() context.Context { return a.wctx }, painted: func() { a.paint.Do(func() { close(a.painted) }) },
 		quick: a.openQuick, hotkey: a.hotkey.view, dialog: a.kernel.dialog,
+		apps: a.watchApps(),
 	}
 	a.kernel.note = notify.Config{Open: a.openSession, Korean: a.korean, Log: log}
 	return a
@@ -88,7 +89,7 @@ func (a *app) options() *options.App {
 		Title: "Oxios", Width: 1280, Height: 800, MinWidth: 640, MinHeight: 480,
 		BackgroundColour: options.NewRGB(0xfb, 0xfa, 0xf7), // until the page is there
 		StartHidden:      a.hidden,
-		AssetServer:      &assetserver.Options{Assets: a.deps.Frontend},
+		AssetServer:      &assetserver.Options{Assets: a.deps.Frontend, Middleware: a.appPages},
 		OnStartup:        a.startup,
 		OnDomReady:       a.domReady,
 		OnBeforeClose:    a.beforeClose,
@@ -110,6 +111,7 @@ func (a *app) start(ctx context.Context, first *link, mine *instance) {
 	a.work.Go(func() { a.watch(a.life) })
 	a.work.Go(func() { a.watchPaint(a.life) })
 	a.work.Go(func() { a.hotkey.run(a.life) })
+	a.work.Go(func() { a.window.apps.run(a.life) })
 	if a.hidden {
 		a.work.Go(func() { a.stayReachable(a.life) })
 	}
@@ -127,6 +129,7 @@ func (a *app) startup(ctx context.Context) {
 		fillKept()
 		a.events.start(a.life)
 		mendPage(a.log, a.displayGone)
+		shutFrames()
 		close(a.ready)
 	})
 }
@@ -134,6 +137,7 @@ func (a *app) startup(ctx context.Context) {
 // domReady asks for a sign that the page was drawn, after two frames.
 func (a *app) domReady(ctx context.Context) {
 	a.loaded.Store(true)
+	a.window.apps.reloaded()
 	a.log.InfoContext(ctx, "The page is there")
 	wails.WindowExecJS(ctx, `requestAnimationFrame(() => requestAnimationFrame(() => window.go.desktop.Window.Painted("[]")));`)
 }

@@ -1033,6 +1033,31 @@ func (a *MCP) Call(args string) (string, error) {
 	return a.b.call("mcp.call", args)
 }
 
+// AppCall takes [in].
+func (a *MCP) AppCall(args string) (string, error) {
+	return a.b.call("mcp.appCall", args)
+}
+
+// AppRead takes [of, uri].
+func (a *MCP) AppRead(args string) (string, error) {
+	return a.b.call("mcp.appRead", args)
+}
+
+// App takes [of].
+func (a *MCP) App(args string) (string, error) {
+	return a.b.call("mcp.app", args)
+}
+
+// AppPage takes [number].
+func (a *MCP) AppPage(args string) (string, error) {
+	return a.b.call("mcp.appPage", args)
+}
+
+// StopApp takes [of].
+func (a *MCP) StopApp(args string) (string, error) {
+	return a.b.call("mcp.stopApp", args)
+}
+
 // ImportPreview takes [from].
 func (a *MCP) ImportPreview(args string) (string, error) {
 	return a.b.call("mcp.importPreview", args)

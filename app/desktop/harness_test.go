@@ -237,6 +237,36 @@ args = '{"command": "touch {{1}}"}'
 text = "Over: {{result}}"
 
 [[scenario]]
+name = "app show"
+any = ["app by show"]
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "apps__show"
+args = '{"text": "hello"}'
+[[scenario.turn]]
+text = "Over: {{result}}"
+
+[[scenario]]
+name = "app hostile"
+any = ["app by hostile"]
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "apps__hostile"
+args = '{"text": "hello"}'
+[[scenario.turn]]
+text = "Over: {{result}}"
+
+[[scenario]]
+name = "app loop"
+any = ["app by loop"]
+[[scenario.turn]]
+[[scenario.turn.call]]
+tool = "apps__loop"
+args = '{"text": "hello"}'
+[[scenario.turn]]
+text = "Over: {{result}}"
+
+[[scenario]]
 name = "hidden"
 any = ["clean up"]
 [[scenario.turn]]

@@ -29,6 +29,7 @@ type Window struct {
 	quick   func() error
 	hotkey  func() Hotkey
 	dialog  func(context.Context) (closed func()) // a dialog is open
+	apps    *appWatch
 }
 
 // Painted takes []. The page has drawn something.

@@ -42,6 +42,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"oxios/app/remote"
+	"oxios/kernel"
 	"oxios/kernel/sys"
 )
 
@@ -159,6 +160,7 @@ func (g *Gateway) handler(port int) http.Handler {
 			mux.Handle(method+" "+programs, g.cfg.Programs)
 		}
 	}
+	mux.HandleFunc("GET "+kernel.AppPath+"{ticket}", func(w http.ResponseWriter, r *http.Request) { g.appPage(w, r, port) })
 	mux.HandleFunc("GET /", g.file)
 	return onlyOurs(port, mux)
 }

@@ -40,7 +40,7 @@ func onlyOurs(port int, next http.Handler) http.Handler {
 // talks only to this server, cannot be framed, and leaks no address.
 func secure(h http.Header, host string) {
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "+
-		"font-src 'self' data:; connect-src 'self' ws://"+host+"; manifest-src 'self'; worker-src 'self' blob:; "+
+		"font-src 'self' data:; connect-src 'self' ws://"+host+"; manifest-src 'self'; worker-src 'self' blob:; frame-src 'self'; "+
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")

@@ -669,6 +669,18 @@ type MCPAPI interface {
 	// Call calls a tool of a server, which is started if it does not run. What comes back was said by a stranger: an agent's run
 	// carries that from then on.
 	Call(ctx context.Context, in kernel.MCPCall) (kernel.MCPResult, error)
+	// AppCall calls a tool for an app: one of its own server that is meant for apps. The app calls it, not the person: it gets what
+	// the person allows the server's tools, and everything else waits for the person, who is told that the app asks.
+	AppCall(ctx context.Context, in kernel.MCPAppCall) (kernel.MCPAppAnswer, error)
+	// AppRead reads a resource for an app, one of its own server. It is as much of an effect as a call: only the server's program
+	// knows what it does.
+	AppRead(ctx context.Context, of kernel.MCPAppOf, uri string) (kernel.MCPAppAnswer, error)
+	// App returns an app, with an address under which its page can be loaded once.
+	App(ctx context.Context, of kernel.MCPAppOf) (kernel.MCPAppView, error)
+	// AppPage returns the page that a ticket is for. A ticket is good once.
+	AppPage(ctx context.Context, number string) (kernel.MCPAppPage, error)
+	// StopApp notes that an app did not answer: it is not started again.
+	StopApp(ctx context.Context, of kernel.MCPAppOf) error
 	// ImportPreview says what an import would add, and changes nothing. from is an absolute path, or the name of a program: claude,
 	// claude-code, codex, goose, opencode, openclaw, cursor or vscode. Cherry Studio exports a file of mcpServers.
 	ImportPreview(ctx context.Context, from string) (kernel.MCPImport, error)
@@ -1726,6 +1738,26 @@ func (remote clientMCP) Log(ctx context.Context, name string) (string, error) {
 
 func (remote clientMCP) Call(ctx context.Context, in kernel.MCPCall) (kernel.MCPResult, error) {
 	return call[kernel.MCPResult](ctx, remote.c, "mcp.call", in)
+}
+
+func (remote clientMCP) AppCall(ctx context.Context, in kernel.MCPAppCall) (kernel.MCPAppAnswer, error) {
+	return call[kernel.MCPAppAnswer](ctx, remote.c, "mcp.appCall", in)
+}
+
+func (remote clientMCP) AppRead(ctx context.Context, of kernel.MCPAppOf, uri string) (kernel.MCPAppAnswer, error) {
+	return call[kernel.MCPAppAnswer](ctx, remote.c, "mcp.appRead", of, uri)
+}
+
+func (remote clientMCP) App(ctx context.Context, of kernel.MCPAppOf) (kernel.MCPAppView, error) {
+	return call[kernel.MCPAppView](ctx, remote.c, "mcp.app", of)
+}
+
+func (remote clientMCP) AppPage(ctx context.Context, number string) (kernel.MCPAppPage, error) {
+	return call[kernel.MCPAppPage](ctx, remote.c, "mcp.appPage", number)
+}
+
+func (remote clientMCP) StopApp(ctx context.Context, of kernel.MCPAppOf) error {
+	return do(ctx, remote.c, "mcp.stopApp", of)
 }
 
 func (remote clientMCP) ImportPreview(ctx context.Context, from string) (kernel.MCPImport, error) {
@@ -3416,6 +3448,42 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.MCP.Call(ctx, a0)
+	},
+	"mcp.appCall": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.MCPAppCall
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.MCP.AppCall(ctx, a0)
+	},
+	"mcp.appRead": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.MCPAppOf
+		var a1 string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.MCP.AppRead(ctx, a0, a1)
+	},
+	"mcp.app": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.MCPAppOf
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.MCP.App(ctx, a0)
+	},
+	"mcp.appPage": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.MCP.AppPage(ctx, a0)
+	},
+	"mcp.stopApp": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.MCPAppOf
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return nil, h.MCP.StopApp(ctx, a0)
 	},
 	"mcp.importPreview": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 string

@@ -42,6 +42,14 @@ type Result struct {
 	Title sys.Words  // what a person reads in one line; none keeps the tool's Title
 	Offer []Tool     // what the run may use from its next step on
 	Cost  store.Cost // of models that were asked by what was called
+	App   *App       // a page that shows it to the person
+}
+
+// App is a page of a server of tools that came with a result.
+type App struct {
+	Server string `json:"server"`
+	ID     string `json:"id"`
+	Hash   string `json:"hash"` // of the page, SHA-256
 }
 
 // Toolset is what one run may use: its tools, and what the prompt says of them.
@@ -76,6 +84,7 @@ type ToolStep struct {
 	Text    string     `json:"text"`
 	Error   *sys.Error `json:"error,omitempty"`   // when it failed
 	Offered []string   `json:"offered,omitempty"` // names of tools that it found
+	App     *App       `json:"app,omitempty"`     // a page that came with it
 }
 
 // MessageStep is what the journal keeps of a message that joined the run.

@@ -172,7 +172,7 @@ func (x *run) use(ctx context.Context, c call) outcome {
 		return outcome{open: true}
 	}
 	o.kind = store.OutcomeOK
-	kept := ToolStep{Title: o.result.Title.EN, TitleKO: o.result.Title.KO, Text: o.result.Text}
+	kept := ToolStep{Title: o.result.Title.EN, TitleKO: o.result.Title.KO, Text: o.result.Text, App: o.result.App}
 	for _, t := range o.result.Offer {
 		kept.Offered = append(kept.Offered, t.Name())
 	}

@@ -35,6 +35,7 @@ type StepView struct {
 	ApprovalID string          `json:"approval_id,omitempty"`
 	AuditSeq   int64           `json:"audit_seq,omitempty"`
 	GrantID    string          `json:"grant_id,omitempty"` // of the person, under which it ran without asking
+	App        *App            `json:"app,omitempty"`      // a page that came with the result
 	Labels     store.Labels    `json:"labels,omitempty"`   // where what it read came from
 	ProposedAt time.Time       `json:"proposed_at"`
 	StartedAt  *time.Time      `json:"started_at,omitempty"`
@@ -87,7 +88,7 @@ func View(s store.Step) StepView {
 		}
 		var r ToolStep
 		if json.Unmarshal(s.Result, &r) == nil {
-			v.Output, v.Error = r.Text, r.Error
+			v.Output, v.Error, v.App = r.Text, r.Error, r.App
 			if r.Title != "" {
 				v.Title, v.TitleKO = r.Title, r.TitleKO
 			}

@@ -78,7 +78,7 @@ func (s *Service) Offered() []Tool {
 	list := []Tool{}
 	for _, name := range slices.Sorted(maps.Keys(set.Servers)) {
 		if v := s.view(name, set.Servers[name]); v.offers() {
-			list = append(list, v.Known.Tools...)
+			list = append(list, modelTools(v.Known.Tools)...)
 		}
 	}
 	return list
@@ -360,11 +360,17 @@ func (a *API) Log(ctx context.Context, name string) (string, error) {
 
 // Call calls a tool of a server, which is started if it does not run. What comes back was said by a stranger: an agent's run
 // carries that from then on.
-func (a *API) Call(ctx context.Context, in Call) (Result, error) {
+func (a *API) Call(ctx context.Context, in Call) (Result, error) { return a.invoke(ctx, in, "") }
+
+// invoke calls a tool for its caller: where that is an app, app is its name.
+func (a *API) invoke(ctx context.Context, in Call, app string) (Result, error) {
 	def, err := a.s.server(in.Server)
 	var tool Tool
 	if err == nil {
 		tool, err = a.s.offered(in.Server, def, in.Tool)
+	}
+	if err == nil && tool.AppOnly && a.c.Who().Kind == sys.KindAgent {
+		err = sys.Errorf(sys.CodeForbidden, "The server %s offers its tool %s to apps alone. Nothing was called.", in.Server, tool.Name)
 	}
 	args := map[string]any{}
 	if err == nil && len(in.Args) > 0 {
@@ -377,7 +383,7 @@ func (a *API) Call(ctx context.Context, in Call) (Result, error) {
 	act := guard.Action{Call: "mcp.call", Resource: "mcp:" + in.Server + "/" + sys.Shorten(in.Tool, 100), Meta: map[string]any{"server": in.Server, "tool": sys.Shorten(in.Tool, 100)}}
 	task, later := a.s.heldBy(ctx, in)
 	if err == nil {
-		act = a.action(act, in, def, tool)
+		act = asksAs(a.action(act, in, def, tool), app)
 	}
 	if later { // it was decided about, and made: nothing is sent but the question what came of it
 		act.Subject, act.Egress, act.Network = nil, false, false
@@ -483,7 +489,9 @@ func (s *Service) call(ctx context.Context, c *guard.Caller, name string, def Se
 		l.forgotten()
 		return s.call(ctx, c, name, def, tool, args)
 	case err == nil:
-		return s.resultOf(c, tool, r, u), nil
+		out := s.resultOf(c, tool, r, u)
+		out.App, out.raw = l.bring(ctx, c, tool, args, r), r
+		return out, nil
 	case ctx.Err() != nil:
 		return Result{}, context.Cause(ctx)
 	case u.ctx.Err() != nil:

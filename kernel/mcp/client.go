@@ -18,6 +18,7 @@ func (l *live) newClient(ctx context.Context) *sdk.Client {
 		Capabilities: &sdk.ClientCapabilities{
 			RootsV2:     &sdk.RootCapabilities{ListChanged: true},
 			Elicitation: &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}},
+			Extensions:  map[string]any{uiExtension: map[string]any{"mimeTypes": []string{appType}}},
 		},
 		Logger: slog.New(slog.DiscardHandler), ElicitationHandler: l.elicit,
 		ToolListChangedHandler:      func(context.Context, *sdk.ToolListChangedRequest) { l.news.Add(1) },

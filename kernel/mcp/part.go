@@ -55,7 +55,9 @@ type Config struct {
 	Complete func(ctx context.Context, c *guard.Caller, s Sample) (Sampled, error)                 // has the model answer a server; it waits for the person's approval
 	Brings   func(server, tool string) store.Labels                                                // where what a server said came from
 	Ends     func(ctx context.Context) bool                                                        // a call ends because Oxios does, and is gone on with in its next process
-	Told     func(server string)                                                                   // something about a server changed: faces look again
+	// AppCaller returns who an app calls as, in the conversation of its run. over is called when the app no longer waits for a call.
+	AppCaller func(ctx context.Context, server, run string) (c *guard.Caller, over func(call string, subject any), err error)
+	Told      func(server string) // something about a server changed: faces look again
 }
 
 // Service is the part of the kernel that speaks to MCP servers.
@@ -73,6 +75,7 @@ type Service struct {
 	closed  bool
 	pin     sync.Mutex // held by who compares what a server says with what was accepted
 	running bool
+	tickets tickets
 }
 
 // New returns the service. It starts nothing: a server runs from the first call of one of its tools on.

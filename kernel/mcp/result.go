@@ -23,6 +23,9 @@ type Result struct {
 	More   string `json:"more,omitempty"`   // the id under which all of it can be read, where some was left out
 
 	Cost *store.Cost `json:"cost,omitempty"` // of the model, where the server asked it
+	App  *App        `json:"app,omitempty"`  // that shows it, in a run
+
+	raw *sdk.CallToolResult
 }
 
 // textOf makes a text of the blocks of a result. What is structured is shown once: a block of text that only says the same is

@@ -32,8 +32,9 @@ type Server struct {
 	Network  bool              `toml:"network,omitempty" json:"network,omitempty"` // it may reach public machines
 	Effect   Effect            `toml:"effect,omitempty" json:"effect,omitempty"`   // what the person says that its tools do; "" asks before each call
 	Disabled bool              `toml:"disabled,omitempty" json:"disabled,omitempty"`
-	Always   bool              `toml:"always,omitempty" json:"always,omitempty"`     // its tools are offered to every run, before those that are found
-	Sampling bool              `toml:"sampling,omitempty" json:"sampling,omitempty"` // it may ask the model, each time with the person's approval
+	Always   bool              `toml:"always,omitempty" json:"always,omitempty"`       // its tools are offered to every run, before those that are found
+	Sampling bool              `toml:"sampling,omitempty" json:"sampling,omitempty"`   // it may ask the model, each time with the person's approval
+	AppHosts []string          `toml:"app_hosts,omitempty" json:"app_hosts,omitempty"` // machines that its apps may reach from the window, of those that they name
 
 	// Of a server that runs elsewhere, in place of Command.
 	URL      string   `toml:"url,omitempty" json:"url,omitempty"`             // https, or http for this computer and the own network
@@ -44,7 +45,7 @@ type Server struct {
 // runsAs reports whether its program runs as that of another definition: with the same command line, environment, folders and
 // network, and may ask the model as before. What its tools may do without approval is asked for at each call.
 func (s Server) runsAs(o Server) bool {
-	s.Effect, s.Always = o.Effect, o.Always
+	s.Effect, s.Always, s.AppHosts = o.Effect, o.Always, o.AppHosts
 	return reflect.DeepEqual(s, o)
 }
 
@@ -115,6 +116,8 @@ func CheckServer(name string, s Server, expand func(string) string) error {
 		return sys.Errorf(sys.CodeInvalid, "the server's name %q must be of small letters, digits and hyphens, at most 32", name)
 	case !slices.Contains(effects, s.Effect):
 		return sys.Errorf(sys.CodeInvalid, "the effect of the server %s is %q, but must be none, read, write or network", name, s.Effect)
+	case slices.ContainsFunc(s.AppHosts, func(h string) bool { return appHost("https://"+h) != h }):
+		return sys.Errorf(sys.CodeInvalid, "app_hosts of the server %s has an entry that is no name of a machine on the internet", name)
 	case s.URL != "" || s.Command == "" && s.ClientID+strings.Join(s.Headers, "") != "":
 		return checkRemote(name, s)
 	case strings.TrimSpace(s.Command) == "":

@@ -24,6 +24,10 @@ type Tool struct {
 	Description string          `json:"description,omitempty"`
 	Schema      json.RawMessage `json:"schema"`           // JSON Schema of its arguments, an object
 	Output      json.RawMessage `json:"output,omitempty"` // JSON Schema of its structured result; nothing where it declares none
+
+	App     string `json:"app,omitempty"`      // address of the page that shows its results: ui://…
+	AppOnly bool   `json:"app_only,omitempty"` // it is for apps of this server, and no agent is offered it
+	NoApp   bool   `json:"no_app,omitempty"`   // it is not for apps
 }
 
 // LeftOut is a tool that is not offered, and why.
@@ -73,6 +77,7 @@ func toolsOf(server string, listed []*sdk.Tool) (tools []Tool, left []LeftOut) {
 			continue
 		}
 		tool := Tool{Output: output, Server: server, Name: t.Name, Call: callName(server, t.Name), Title: plain(titleOf(t), 80), Description: plain(t.Description, maxDescription), Schema: schema}
+		tool.App, tool.AppOnly, tool.NoApp = uiOf(t)
 		if taken[tool.Call] {
 			leave(sys.Say("Another tool of this server has the same name."))
 			continue

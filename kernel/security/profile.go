@@ -185,6 +185,8 @@ func SpaceOf(p sys.Principal) (CSpace, error) {
 		return everywhere(R), nil
 	case sys.KindMemory:
 		return CSpace{DomainLLM: R | X, DomainMemory: R | W}, nil
+	case sys.KindApp:
+		return CSpace{DomainMCP: X}, nil
 	case sys.KindAgent:
 		return Profile(p.Profile)
 	}

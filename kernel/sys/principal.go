@@ -10,12 +10,13 @@ const (
 	KindGuardian Kind = "guardian" // the kernel's own periodic checks
 	KindMemory   Kind = "memory"   // the kernel, which keeps the memories of what was said
 	KindClient   Kind = "client"   // a program that uses Oxios from outside, with the scopes that the person gave it
+	KindApp      Kind = "app"      // a page that a server of tools gave with a result, in the conversation
 )
 
 // Principal is who a call is made for. The zero value may do nothing.
 type Principal struct {
 	Kind    Kind   `json:"kind"`
-	ID      string `json:"id"`                // the run's id for an agent, the client's for a program, "person" for the person
+	ID      string `json:"id"`                // the run's id for an agent, the client's for a program, the server's for an app, "person" for the person
 	Name    string `json:"name,omitempty"`    // what a person reads
 	Profile string `json:"profile,omitempty"` // an agent's rights: worker, standard, operator, supervisor
 	Via     string `json:"via,omitempty"`     // the face: window, page, terminal, notification
@@ -33,6 +34,8 @@ func (p Principal) Actor() string {
 		return "agent:" + p.ID
 	case KindClient:
 		return "client:" + p.Name
+	case KindApp:
+		return "app:" + p.Name
 	default:
 	}
 	if p.Via != "" {

@@ -170,6 +170,9 @@ func (t serverTool) Call(ctx context.Context, args json.RawMessage) (agent.Resul
 		r.Text = "The tool says that it failed.\n" + r.Text
 	}
 	out.Text = withMore(r.Text, r.More)
+	if r.App != nil {
+		out.App = &agent.App{Server: r.App.Server, ID: r.App.ID, Hash: r.App.Hash}
+	}
 	return out, nil
 }
 

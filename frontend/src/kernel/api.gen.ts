@@ -184,6 +184,14 @@ export interface AnswerInput {
   action?: string;
 }
 
+/** App is a page of a server of tools that came with a result. */
+export interface App {
+  server: string;
+  id: string;
+  /** of the page, SHA-256 */
+  hash: string;
+}
+
 /** ApplyInput applies what was shown of a try. */
 export interface ApplyInput {
   /** of the try that was shown: [Try.Hash] */
@@ -1796,6 +1804,57 @@ export interface LsResult {
   truncated: boolean;
 }
 
+/** App tells that a result came with an app. */
+export interface MCPApp {
+  server: string;
+  /** [AppOf] names it by this */
+  id: string;
+  /** of its page, SHA-256 */
+  hash: string;
+}
+
+/** AppAnswer is what a server answered to an app, as the protocol has it. */
+export interface MCPAppAnswer {
+  result: unknown;
+}
+
+/** AppCall is a call that an app wants to make of its server. */
+export interface MCPAppCall {
+  app?: MCPAppOf;
+  tool?: string;
+  args?: unknown;
+}
+
+/** AppOf names an app: one page with the call that it came with. */
+export interface MCPAppOf {
+  server?: string;
+  id?: string;
+}
+
+/** AppPage is the page of an app as it is sent: with the policy in the page, and for the header. */
+export interface MCPAppPage {
+  html: string;
+  policy: string;
+}
+
+/** AppView is an app as a face shows it. */
+export interface MCPAppView {
+  server: string;
+  title: string;
+  /** its address below that of the face, good once and for a minute; "" for one that is not started */
+  page?: string;
+  /** what the tool was called with */
+  input: unknown;
+  /** what it gave: a CallToolResult */
+  result: unknown;
+  /** it wants to be set apart */
+  border: boolean;
+  /** machines that it says that it needs, and may not reach */
+  blocked?: string[];
+  /** it did not answer once, and is not started again */
+  stopped?: boolean;
+}
+
 /** Call is a call of a tool of a server. */
 export interface MCPCall {
   server?: string;
@@ -1967,6 +2026,8 @@ export interface MCPResult {
   more?: string;
   /** of the model, where the server asked it */
   cost?: Cost;
+  /** that shows it, in a run */
+  app?: MCPApp;
 }
 
 /**
@@ -1993,6 +2054,8 @@ export interface MCPServer {
   always?: boolean;
   /** it may ask the model, each time with the person's approval */
   sampling?: boolean;
+  /** machines that its apps may reach from the window, of those that they name */
+  app_hosts?: string[];
   /** Of a server that runs elsewhere, in place of Command. */
   url?: string;
   /** names of headers whose values are kept as keys */
@@ -2035,6 +2098,12 @@ export interface MCPTool {
   schema: unknown;
   /** JSON Schema of its structured result; nothing where it declares none */
   output?: unknown;
+  /** address of the page that shows its results: ui://… */
+  app?: string;
+  /** it is for apps of this server, and no agent is offered it */
+  app_only?: boolean;
+  /** it is not for apps */
+  no_app?: boolean;
 }
 
 /** ServerView is a server as a face shows it. */
@@ -4111,6 +4180,8 @@ export interface StepView {
   audit_seq?: number;
   /** of the person, under which it ran without asking */
   grant_id?: string;
+  /** a page that came with the result */
+  app?: App;
   /** where what it read came from */
   labels?: Labels;
   proposed_at: string;
@@ -5855,6 +5926,22 @@ export interface MCPAPI {
    */
   call(in_: MCPCall): Promise<MCPResult>;
   /**
+   * AppCall calls a tool for an app: one of its own server that is meant for apps. The app calls it, not the person: it gets what
+   * the person allows the server's tools, and everything else waits for the person, who is told that the app asks.
+   */
+  appCall(in_: MCPAppCall): Promise<MCPAppAnswer>;
+  /**
+   * AppRead reads a resource for an app, one of its own server. It is as much of an effect as a call: only the server's program
+   * knows what it does.
+   */
+  appRead(of: MCPAppOf, uri: string): Promise<MCPAppAnswer>;
+  /** App returns an app, with an address under which its page can be loaded once. */
+  app(of: MCPAppOf): Promise<MCPAppView>;
+  /** AppPage returns the page that a ticket is for. A ticket is good once. */
+  appPage(number: string): Promise<MCPAppPage>;
+  /** StopApp notes that an app did not answer: it is not started again. */
+  stopApp(of: MCPAppOf): Promise<void>;
+  /**
    * ImportPreview says what an import would add, and changes nothing. from is an absolute path, or the name of a program: claude,
    * claude-code, codex, goose, opencode, openclaw, cursor or vscode. Cherry Studio exports a file of mcpServers.
    */
@@ -6402,6 +6489,11 @@ export function makeKernel(t: Transport): Kernel {
       accept: (name, hash) => t.call('mcp.accept', [name, hash]) as Promise<MCPView>,
       log: (name) => t.call('mcp.log', [name]) as Promise<string>,
       call: (in_) => t.call('mcp.call', [in_]) as Promise<MCPResult>,
+      appCall: (in_) => t.call('mcp.appCall', [in_]) as Promise<MCPAppAnswer>,
+      appRead: (of, uri) => t.call('mcp.appRead', [of, uri]) as Promise<MCPAppAnswer>,
+      app: (of) => t.call('mcp.app', [of]) as Promise<MCPAppView>,
+      appPage: (number) => t.call('mcp.appPage', [number]) as Promise<MCPAppPage>,
+      stopApp: (of) => t.call('mcp.stopApp', [of]) as Promise<void>,
       importPreview: (from) => t.call('mcp.importPreview', [from]) as Promise<MCPImport>,
       import: (from, names) => t.call('mcp.import', [from, names]) as Promise<MCPImport>,
       setKey: (name, key, value) => t.call('mcp.setKey', [name, key, value]) as Promise<MCPView>,

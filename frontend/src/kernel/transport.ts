@@ -74,6 +74,8 @@ export function callTimeout(method: string): number | undefined {
 			'exec.structured',
 			'exec.script',
 			'mcp.call',
+			'mcp.appCall',
+			'mcp.appRead',
 			'mcp.read',
 			'mcp.prompt',
 			'mcp.signedIn',

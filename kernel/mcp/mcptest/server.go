@@ -18,7 +18,7 @@ import (
 )
 
 // Env names the variable that makes a test binary a server; its value says which one: plain, other (one tool is described in
-// another way), taught (it says how it is to be used), deaf (it reads nothing once its tools were asked for), rich (it has more kinds of results and asks things; see rich.go), rich-before (the same by the protocol of 2025-11-25), tasks (it answers with tasks; see tasks.go), having (it has resources and prompts; see having.go), having-many (and 10,000 of them), silent, noisy or dead.
+// another way), taught (it says how it is to be used), deaf (it reads nothing once its tools were asked for), rich (it has more kinds of results and asks things; see rich.go), rich-before (the same by the protocol of 2025-11-25), apps (its results have pages; see app.go), tasks (it answers with tasks; see tasks.go), having (it has resources and prompts; see having.go), having-many (and 10,000 of them), silent, noisy or dead.
 const Env = "OXIOS_TEST_MCP"
 
 // Main is the server where the variable is set, and returns at once where it is not.
@@ -170,6 +170,9 @@ func server(kind string) *mcp.Server {
 	}
 	if strings.HasPrefix(kind, "having") {
 		having(s, kind)
+	}
+	if kind == "apps" {
+		apps(s)
 	}
 	return s
 }

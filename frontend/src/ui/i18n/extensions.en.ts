@@ -215,6 +215,17 @@ export const extensions = {
 				unread: 'Too large to be examined as a whole',
 			},
 		},
+		app: {
+			of: (server: string) => `App of ${server}`,
+			frame: (title: string, server: string) => `App ${title} of the server ${server}`,
+			show: 'Show app',
+			close: 'Close app',
+			stuck: 'This app stopped responding, so Oxios closed it. Its text is shown instead.',
+			silent: 'This app did not start. Its text is shown instead.',
+			flood: 'This app sent too many messages, so Oxios closed it. Its text is shown instead.',
+			blocked: (hosts: string) =>
+				`Blocked: this app wants to reach ${hosts}. To allow it, add app_hosts to its server in config.toml.`,
+		},
 		form: {
 			title: 'Add an MCP server',
 			name: 'Name',

@@ -213,6 +213,17 @@ export const extensions: typeof en = {
 				unread: '너무 커서 모두 검사하지 못했습니다',
 			},
 		},
+		app: {
+			of: (server: string) => `${server} 서버의 앱`,
+			frame: (title: string, server: string) => `${server} 서버의 ${title} 앱`,
+			show: '앱 보기',
+			close: '앱 닫기',
+			stuck: '앱이 응답하지 않아 닫았습니다. 대신 텍스트를 표시합니다.',
+			silent: '앱이 시작되지 않았습니다. 대신 텍스트를 표시합니다.',
+			flood: '앱이 메시지를 너무 많이 보내 닫았습니다. 대신 텍스트를 표시합니다.',
+			blocked: (hosts: string) =>
+				`차단됨: 앱이 연결하려는 주소는 ${hosts}입니다. 허용하려면 config.toml의 서버 설정에 app_hosts를 추가하세요.`,
+		},
 		form: {
 			title: 'MCP 서버 추가',
 			name: '이름',
