@@ -83,7 +83,7 @@ const mcpFolder = "mcp"
 func (k *Kernel) newMCP() *mcp.Service {
 	return mcp.New(mcp.Config{
 		Dir: filepath.Join(k.opts.Home, mcpFolder), Version: k.opts.Version, Clock: k.clock, Log: k.log,
-		Settings: k.config, Sandbox: k.sandbox, Net: serverNet{k}, Env: k.opts.Env, Keys: k.keys, Secret: k.redact.AddSecret, Spec: k.serverSpec, Expand: expandHome, Own: k.own, Mask: k.masked,
+		Settings: k.config, Sandbox: k.sandbox, Net: serverNet{k}, Env: k.opts.Env, Environ: k.opts.Environ, Keys: k.keys, Secret: k.redact.AddSecret, Spec: k.serverSpec, Expand: expandHome, Own: k.own, Mask: k.masked,
 		Brings: func(server, tool string) store.Labels {
 			return Labels{store.NewLabel(Label{Origin: store.LabelServer, Untrusted: true, Name: server}, "", sys.Say("what the server %s said", server))}
 		},

@@ -36,6 +36,8 @@ func (c *console) serverState(state string) string {
 		return c.t("keeps stopping", "계속 종료됨")
 	case "sign-in":
 		return c.t("sign in needed", "로그인 필요")
+	case "unusable":
+		return c.t("cannot be used", "쓸 수 없음")
 	}
 	return state
 }
@@ -65,7 +67,7 @@ func (c *console) mcpList() *cobra.Command {
 			head := []string{c.t("SERVER", "서버"), c.t("STATE", "상태"), c.t("TOOLS", "도구"), c.t("WITHOUT APPROVAL", "승인 없이")}
 			empty := c.t("No servers yet. Add one: oxios mcp add NAME -- COMMAND", "아직 서버가 없습니다. 추가: oxios mcp add NAME -- COMMAND")
 			return list(c, items, empty, head, func(v kernel.MCPView) []string {
-				return []string{v.Name, c.serverState(v.State), fmt.Sprint(len(v.Known.Tools)), c.serverEffect(v.Server.Effect)}
+				return []string{v.Name, c.serverState(v.State) + c.serverOrigin(v), fmt.Sprint(len(v.Known.Tools)), c.serverEffect(v.Server.Effect)}
 			})
 		}),
 	})
@@ -107,6 +109,9 @@ func (c *console) showServer(v kernel.MCPView) error {
 		if value != "" {
 			c.printf("  %s %s", c.t(en, ko), oneLine(value))
 		}
+	}
+	for _, said := range c.originLines(v) {
+		line("From:", "출처:", said)
 	}
 	line("Program:", "프로그램:", strings.TrimSpace(v.Known.Title+" "+v.Known.Version))
 	line("Command:", "명령:", strings.TrimSpace(strings.Join(append([]string{v.Server.Command}, v.Server.Args...), " ")))

@@ -647,7 +647,7 @@ type A2AAPI interface {
 
 // API holds the calls about MCP servers.
 type MCPAPI interface {
-	// Servers lists all servers that config.toml names, by name.
+	// Servers lists all servers that config.toml or the environment names, by name.
 	Servers(ctx context.Context) ([]kernel.MCPView, error)
 	// Tools lists the tools that agents are offered now, of all servers that are on.
 	Tools(ctx context.Context) ([]kernel.MCPTool, error)

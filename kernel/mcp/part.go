@@ -46,6 +46,7 @@ type Config struct {
 	Secret   func(text string)                                                                     // what is masked from now on
 	Spec     func(files string, network bool) sandbox.Spec                                         // of a program that works in the folder files: environment, limits, what is out of its sight
 	Env      func(name string) string                                                              // Oxios' own environment
+	Environ  func() []string                                                                       // all of it, as lines NAME=value; nil is none
 	Expand   func(path string) string                                                              // makes ~ absolute
 	Own      func(path string) bool                                                                // it holds Oxios' own home, or lies in it
 	Mask     func(text string) string                                                              // takes secrets out of a text
@@ -59,7 +60,8 @@ type Config struct {
 
 // Service is the part of the kernel that speaks to MCP servers.
 type Service struct {
-	c Config
+	c           Config
+	environment func() map[string]variable // the servers that the environment names, by name
 
 	mu      sync.Mutex
 	live    map[string]*live       // by name: what runs, or is being started
@@ -76,7 +78,13 @@ type Service struct {
 // New returns the service. It starts nothing: a server runs from the first call of one of its tools on.
 func New(c Config) *Service {
 	return &Service{
-		c: c, live: map[string]*live{}, ended: map[string][]time.Time{}, read: map[string]read{}, doors: map[string]*door{}, signing: map[string]*signing{},
+		c: c, environment: sync.OnceValue(func() map[string]variable {
+			if c.Environ == nil {
+				return nil
+			}
+			return readEnvironment(c.Environ())
+		}),
+		live: map[string]*live{}, ended: map[string][]time.Time{}, read: map[string]read{}, doors: map[string]*door{}, signing: map[string]*signing{},
 		began: make(chan struct{}, 1),
 	}
 }
@@ -117,7 +125,7 @@ const tendEvery = 15 * time.Second
 
 // tend ends those that nobody needs, and reports whether others run.
 func (s *Service) tend() bool {
-	set := s.c.Settings.MCP()
+	set := s.settings()
 	idle := time.Duration(set.IdleMin) * time.Minute
 	if idle == 0 {
 		idle = 10 * time.Minute
@@ -174,8 +182,9 @@ func (s *Service) endAll() {
 
 // Checks says how the servers stand: one line for all of them. It starts none.
 func (s *Service) Checks(context.Context) []health.Check {
-	set := s.c.Settings.MCP()
-	if len(set.Servers) == 0 {
+	set := s.settings()
+	unusable := s.unusable()
+	if len(set.Servers)+len(unusable) == 0 {
 		return nil
 	}
 	c := health.Check{Name: "mcp", State: health.OK}
@@ -197,6 +206,9 @@ func (s *Service) Checks(context.Context) []health.Check {
 	}
 	c.Detail = sys.Say("%d servers, %d of them on", len(set.Servers), on)
 	switch {
+	case len(unusable) > 0:
+		c.State, c.Detail = health.Warn, unusable[0].Problem
+		c.Hint = sys.Say("Correct %s where you set it, then start Oxios again.", unusable[0].Variable)
 	case len(broken) > 0:
 		c.State, c.Detail = health.Warn, sys.Say("Servers that keep stopping: %s", strings.Join(broken, ", "))
 		c.Hint = sys.Say("`oxios mcp log %s` shows what it said last.", broken[0])

@@ -1957,6 +1957,14 @@ export interface MCPView {
   state: string;
   /** the zero value while nothing is known */
   known: MCPKnown;
+  /** Of a server that config.toml does not name. */
+  origin?: string;
+  /** that names it */
+  variable?: string;
+  /** config.toml names one of this name too, which is not used */
+  shadows?: boolean;
+  /** why it cannot be used */
+  problem?: Words;
   /** Of a server that runs elsewhere. */
   host?: string;
   /** nil where it has not asked for one */
@@ -5694,7 +5702,7 @@ export interface A2AAPI {
 
 /** API holds the calls about MCP servers. */
 export interface MCPAPI {
-  /** Servers lists all servers that config.toml names, by name. */
+  /** Servers lists all servers that config.toml or the environment names, by name. */
   servers(): Promise<MCPView[]>;
   /** Tools lists the tools that agents are offered now, of all servers that are on. */
   tools(): Promise<MCPTool[]>;
