@@ -3,6 +3,8 @@ import type { Live } from '../../kernel/live.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
 import { once } from '../../kernel/turns';
 import { visible } from '../../ui/visible';
+import type { Pasted } from './command';
+import { installsOf } from './install';
 
 /** Servers is what the view of extensions shows: the MCP servers, and the one that is open. */
 export class Servers {
@@ -12,6 +14,8 @@ export class Servers {
 	/** chosen is the name of the server that is open. */
 	chosen = $state<string>();
 	adding = $state(false);
+	/** offered are servers that a text installs, which waits for the person; added is called once they are there. */
+	offered = $state.raw<{ found: Pasted[]; added: () => void }>();
 	importing = $state(false);
 	/** connecting are the servers that are being started for the person. */
 	connecting = $state.raw<string[]>([]);
@@ -48,6 +52,13 @@ export class Servers {
 			this.#live.onreload(() => void this.load()),
 		];
 		return () => offs.forEach((off) => off());
+	}
+
+	/** offer shows the servers that a text installs, if it is nothing but that, and reports whether it is. */
+	offer(text: string, added: () => void): boolean {
+		const found = installsOf(text);
+		if (found) this.offered = { found, added };
+		return !!found;
 	}
 
 	/** step chooses the next server, or the one before. */
