@@ -76,4 +76,3 @@ func TestAServerOfTheEnvironmentIsShownAndWinsButIsNotChanged(t *testing.T) {
 		t.Errorf("the server beside them: got %+v, %v", v, err)
 	}
 }
-

@@ -49,6 +49,8 @@ type ServerView struct {
 	Shadows  bool      `json:"shadows,omitempty"`  // config.toml names one of this name too, which is not used
 	Problem  sys.Words `json:"problem,omitzero"`   // why it cannot be used
 
+	Package *Package `json:"package,omitempty"` // what its command downloads; nil where it downloads nothing
+
 	// Of a server that runs elsewhere.
 	Host   string  `json:"host,omitempty"`    // the machine that all calls go to
 	SignIn *SignIn `json:"sign_in,omitempty"` // nil where it has not asked for one
@@ -120,6 +122,7 @@ func (s *Service) view(name string, def Server) ServerView {
 	if in := s.signedIn(name, def); def.remote() && (in.Needed || !in.At.IsZero()) {
 		v.SignIn = &in
 	}
+	v.Package = s.packed(name, def)
 	k, ok, err := s.known(name, def)
 	if ok && err == nil {
 		v.Known, v.State = k, StateKnown
@@ -232,6 +235,7 @@ func (a *API) Remove(ctx context.Context, name string) error {
 			return struct{}{}, err
 		}
 		a.s.stop(name)
+		a.s.giveUpInstall(name)
 		a.s.forgive(name)
 		a.s.giveUp(name)
 		defer a.s.c.Told(name)

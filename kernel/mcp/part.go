@@ -44,7 +44,8 @@ type Config struct {
 		Delete(ctx context.Context, name string) error
 	}
 	Secret   func(text string)                                                                     // what is masked from now on
-	Spec     func(files string, network bool) sandbox.Spec                                         // of a program that works in the folder files: environment, limits, what is out of its sight
+	Spec     func(files string, network bool, also ...string) sandbox.Spec                         // of a program that works in the folder files and reads also: environment, limits, what is out of its sight
+	Download func(files string, from []security.Address) (sandbox.Spec, func() []security.NetTry)  // of one that downloads into files, from these machines alone; and what it asked for
 	Env      func(name string) string                                                              // Oxios' own environment
 	Environ  func() []string                                                                       // all of it, as lines NAME=value; nil is none
 	Expand   func(path string) string                                                              // makes ~ absolute
@@ -68,6 +69,9 @@ type Service struct {
 	ended   map[string][]time.Time // when one ended by itself, within the time that counts
 	read    map[string]read        // what is known of each, by name
 	began   chan struct{}          // a server runs: it has to be looked after
+	found   map[string]found       // where packages come from, by kind and scope
+	loading map[string]*loading    // by name: what is being installed
+	altered map[string]string      // by name: the hash of what lies there in place of what was installed
 	doors   map[string]*door       // by name: the sign-ins of servers
 	signing map[string]*signing    // by name: the sign-in that was begun last
 	closed  bool
@@ -84,6 +88,7 @@ func New(c Config) *Service {
 			}
 			return readEnvironment(c.Environ())
 		}),
+		found: map[string]found{}, loading: map[string]*loading{}, altered: map[string]string{},
 		live: map[string]*live{}, ended: map[string][]time.Time{}, read: map[string]read{}, doors: map[string]*door{}, signing: map[string]*signing{},
 		began: make(chan struct{}, 1),
 	}
@@ -168,6 +173,7 @@ func (s *Service) Close() error {
 func (s *Service) endAll() {
 	s.mu.Lock()
 	all := slices.Collect(maps.Values(s.live))
+	installs := slices.Collect(maps.Values(s.loading))
 	waiting := slices.Collect(maps.Keys(s.signing))
 	s.mu.Unlock()
 	var ending sync.WaitGroup
@@ -176,6 +182,9 @@ func (s *Service) endAll() {
 	}
 	for _, l := range all {
 		ending.Go(l.end)
+	}
+	for _, i := range installs {
+		ending.Go(i.end)
 	}
 	ending.Wait()
 }
