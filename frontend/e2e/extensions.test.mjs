@@ -21,9 +21,7 @@ const card = () => page.getByRole('alertdialog');
 describe('extensions', { skip }, () => {
 	before(async () => {
 		registry = await npmRegistry('e2e-counter', await readFile(join(data, 'server.mjs')));
-		process.env.npm_config_registry = registry.url;
-		o = await oxios(join(data, 'server.toml'));
-		delete process.env.npm_config_registry;
+		o = await oxios(join(data, 'server.toml'), { npm_config_registry: registry.url });
 		chrome = await browser();
 		({ page, errors } = await visit(chrome, await o.serve()));
 		await begin(page);
@@ -227,14 +225,10 @@ describe('extensions', { skip }, () => {
 		const found = JSON.parse((await o.cli('mcp', 'list', '--json')).out);
 		assert.deepEqual(found, []);
 		await o.end();
-		process.env.OXIOS_MCP_FROM_HERE_COMMAND = `${process.execPath} '${join(data, 'server.mjs')}'`;
-		process.env.OXIOS_MCP_WRONG_COMMAND = `cat 'x`;
-		try {
-			o = await oxios(join(data, 'server.toml'));
-		} finally {
-			delete process.env.OXIOS_MCP_FROM_HERE_COMMAND;
-			delete process.env.OXIOS_MCP_WRONG_COMMAND;
-		}
+		o = await oxios(join(data, 'server.toml'), {
+			OXIOS_MCP_FROM_HERE_COMMAND: `${process.execPath} '${join(data, 'server.mjs')}'`,
+			OXIOS_MCP_WRONG_COMMAND: `cat 'x`,
+		});
 		({ page, errors } = await visit(chrome, await o.serve()));
 		await begin(page);
 		await rail('Extensions').click();

@@ -295,6 +295,9 @@ func (s *Service) whyNot(p Package, r registry, res sandbox.Result, tried []secu
 		return code(sys.Errorf(sys.CodeTimeout, "The installation of %s took more than %s and was stopped. Nothing was changed.", p.Name, installTime))
 	case res.OutOfDisk:
 		return code(sys.Errorf(sys.CodeDiskFull, "There is not enough space on the disk for %s. Nothing was changed.", p.Name))
+	case refused >= 0:
+		t := tried[refused]
+		return code(sys.Errorf(sys.CodeRefused, "%s could not be installed, because it needs %s. %s Nothing was changed.", p.said(), plain(t.Host, 200), sys.Words{EN: t.Reason, KO: t.ReasonKO}))
 	case has("E404", "404 Not Found", "was not found in the package registry"):
 		return code(sys.Errorf(sys.CodeNotFound, "%s has no package %s. Nothing was changed.", from, p.Name).WithHint("Check its name in the command of the server."))
 	case has("ETARGET", "No matching version", "no version of"):
@@ -303,9 +306,6 @@ func (s *Service) whyNot(p Package, r registry, res sandbox.Result, tried []secu
 		return code(sys.Errorf(sys.CodeAuth, "%s wants you to sign in for %s. Oxios sends no key of npm, so nothing was changed.", from, p.Name))
 	case has("EINTEGRITY"):
 		return code(sys.Errorf(sys.CodeRefused, "What was downloaded of %s is not what the registry says of it. Nothing was changed.", p.Name).WithHint("Try again. If it stays so, do not use the package."))
-	case refused >= 0:
-		t := tried[refused]
-		return code(sys.Errorf(sys.CodeRefused, "%s could not be installed, because it needs %s. %s Nothing was changed.", p.said(), plain(t.Host, 200), sys.Words{EN: t.Reason, KO: t.ReasonKO}))
 	case has("ENOTFOUND", "ECONNREFUSED", "EAI_AGAIN", "ETIMEDOUT", "ECONNRESET", "ENETUNREACH", "EHOSTUNREACH", "network", "tunneling socket", "error sending request", "FetchError"):
 		return code(sys.Errorf(sys.CodeNetwork, "%s could not be reached, so %s was not installed.", from, p.said()).WithHint("Check the connection, then try again."))
 	}
