@@ -237,7 +237,7 @@ describe('extensions', { skip }, () => {
 		assert.equal(await page.getByRole('button', { name: 'Remove server…' }).count(), 0);
 		if (shots) await page.screenshot({ path: `${shots}/extensions-environment.png` });
 		await accessible(page);
-		await page.getByRole('button', { name: 'Connect' }).click();
+		await page.getByRole('button', { name: 'Connect', exact: true }).click();
 		await page.getByRole('cell', { name: 'Count words' }).waitFor();
 		await list().getByText('wrong').click();
 		await page.getByText('OXIOS_MCP_WRONG_COMMAND has a quote that does not end.').waitFor();
