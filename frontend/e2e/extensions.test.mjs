@@ -240,7 +240,10 @@ describe('extensions', { skip }, () => {
 		await page.getByRole('button', { name: 'Connect', exact: true }).click();
 		await page.getByRole('cell', { name: 'Count words' }).waitFor();
 		await list().getByText('wrong').click();
-		await page.getByText('OXIOS_MCP_WRONG_COMMAND has a quote that does not end.').waitFor();
+		await page
+			.getByRole('group', { name: 'wrong' })
+			.getByText('OXIOS_MCP_WRONG_COMMAND has a quote that does not end.')
+			.waitFor();
 		await accessible(page);
 	});
 });
