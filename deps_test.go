@@ -54,11 +54,12 @@ var mayImport = map[string][]string{
 	"kernel/guard":  {"kernel/sys", "kernel/store", "kernel/security"},
 	"kernel/health": {"kernel/sys"},
 	"kernel/home":   nil,
+	"kernel/digest": nil, // the form of a hash, and no part
 
 	// Parts
-	"kernel/skill":  {"kernel/sys", "kernel/store", "kernel/security", "kernel/guard", "kernel/health", "kernel/home"},
+	"kernel/skill":  {"kernel/digest", "kernel/sys", "kernel/store", "kernel/security", "kernel/guard", "kernel/health", "kernel/home"},
 	"kernel/client": {"kernel/sys", "kernel/store", "kernel/guard"},
-	"kernel/mcp":    {"kernel/sys", "kernel/store", "kernel/security", "kernel/sandbox", "kernel/guard", "kernel/health", "kernel/home"},
+	"kernel/mcp":    {"kernel/digest", "kernel/sys", "kernel/store", "kernel/security", "kernel/sandbox", "kernel/guard", "kernel/health", "kernel/home"},
 
 	// 4: running an agent
 	"kernel/ouroboros": {"kernel/sys", "kernel/llm"},

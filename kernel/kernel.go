@@ -51,9 +51,11 @@ type Options struct {
 	// until ctx ends. Nil: no demo is offered.
 	Demo func(ctx context.Context) (baseURL string, err error)
 
-	// Env reads the environment; default os.Getenv. LoginEnv is the
+	// Env reads the environment; default os.Getenv. Environ lists it; default
+	// os.Environ, or nothing where Env is another one. LoginEnv is the
 	// environment of commands; default that of the person's login shell.
 	Env      func(string) string
+	Environ  func() []string
 	LoginEnv func(ctx context.Context) ([]string, error)
 
 	// Net is the guard of what contained commands reach; default the one that

@@ -165,6 +165,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Env == nil {
 		o.Env = os.Getenv
+		if o.Environ == nil {
+			o.Environ = os.Environ
+		}
 	}
 	if o.LoginEnv == nil {
 		o.LoginEnv = sandbox.LoginEnv

@@ -5,9 +5,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"maps"
+	"net"
 	"net/http"
 	"net/netip"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
 	"oxios/kernel/agent"
 	programs "oxios/kernel/client"
@@ -48,6 +52,8 @@ type (
 	MCPPromptArg = mcp.PromptArg
 	MCPPrompting = mcp.PromptInput
 	MCPPrompted  = mcp.PromptResult
+	MCPPackage   = mcp.Package
+	MCPInstalled = mcp.Installed
 
 	ClientsAPI  = programs.API
 	Client      = programs.Client
@@ -98,7 +104,7 @@ const mcpFolder = "mcp"
 func (k *Kernel) newMCP() *mcp.Service {
 	return mcp.New(mcp.Config{
 		Dir: filepath.Join(k.opts.Home, mcpFolder), Version: k.opts.Version, Clock: k.clock, Log: k.log,
-		Settings: k.config, Sandbox: k.sandbox, Net: serverNet{k}, Env: k.opts.Env, Keys: k.keys, Secret: k.redact.AddSecret, Spec: k.serverSpec, Expand: expandHome, Own: k.own, Mask: k.masked,
+		Settings: k.config, Sandbox: k.sandbox, Net: serverNet{k}, Env: k.opts.Env, Environ: k.opts.Environ, Keys: k.keys, Secret: k.redact.AddSecret, Spec: k.serverSpec, Download: k.downloadSpec, Expand: expandHome, Own: k.own, Mask: k.masked,
 		AppCaller: k.appCaller,
 		Brings:    func(server, _ string) store.Labels { return Labels{serverLabel(server)} },
 		Told:      func(server string) { k.publish(event.ServerChanged, scope{}, server) },
@@ -175,16 +181,42 @@ func (m machineHas) Config(key string) bool {
 	return ok && v != "" && v != "false" && v != "0"
 }
 
-// serverSpec is what a program of a part gets to run with, in a folder of its own in the home.
-func (k *Kernel) serverSpec(files string, network bool) sandbox.Spec {
+// serverSpec is what a program of a part gets to run with, in a folder of its own in the home. It sees the other folders there
+// that are named.
+func (k *Kernel) serverSpec(files string, network bool, also ...string) sandbox.Spec {
+	return k.ownSpec(k.netProxy(network), network, files, also)
+}
+
+// downloadSpec is that of a program that downloads something into a folder: it reaches these machines alone. tried tells
+// afterwards which it asked for.
+func (k *Kernel) downloadSpec(files string, from []security.Address) (s sandbox.Spec, tried func() []security.NetTry) {
+	var open []netip.Prefix
+	proxy := k.netProxy(true)
+	for _, a := range from {
+		open = append(open, a.Open...)
+		host, port := a.Host, map[bool]string{true: "443", false: "80"}[a.TLS]
+		if h, p, err := net.SplitHostPort(a.Host); err == nil {
+			host, port = h, p
+		}
+		proxy.Only = append(proxy.Only, net.JoinHostPort(strings.Trim(host, "[]"), port))
+		if n, err := strconv.Atoi(port); err == nil && slices.ContainsFunc(a.Open, func(p netip.Prefix) bool { return p.Addr().IsLoopback() }) {
+			proxy.Ports = append(proxy.Ports, n)
+		}
+	}
+	proxy.Guard = k.opts.Net.Opened(open)
+	s = k.ownSpec(proxy, true, files, nil)
+	s.Cache, s.Reach = sandbox.Cache{None: true}, proxy.Ports
+	return s, proxy.Tries
+}
+
+func (k *Kernel) ownSpec(proxy *security.NetProxy, network bool, files string, also []string) sandbox.Spec {
 	cfg := k.config.get()
 	c := &command{caller: &caller{k: k, who: sys.Person("")}, env: k.commandEnv()}
 	s := sandbox.Spec{
-		Dir: files, Env: c.env, Writable: []string{files}, Hidden: append(k.hiddenBut(files), k.witnessPlace()...), Readable: c.programFolders(),
+		Dir: files, Env: c.env, Writable: []string{files}, Hidden: append(k.hiddenBut(append([]string{files}, also...)...), k.witnessPlace()...), Readable: append(c.programFolders(), also...),
 		Network: network, Level: k.isolation(), Checked: true, Cache: sandbox.Cache{Folder: files},
 		MaxMemory: int64(cfg.MaxMemoryMB) << 20, MaxProcs: 1024, MaxDisk: int64(cfg.MaxDiskMB) << 20,
 	}
-	proxy := k.netProxy(network)
 	if s.Level >= sys.IsolationFull || network && c.guarded() {
 		s.Hole = proxy.Serve
 	}

@@ -13,7 +13,7 @@ import (
 
 func (c *console) mcpCommand() *cobra.Command {
 	return c.group("mcp", "Manage MCP servers, which lend tools to agents", "에이전트에게 도구를 빌려 주는 MCP 서버를 관리합니다",
-		c.mcpList(), c.mcpShow(), c.mcpAdd(), c.mcpConnect(), c.mcpTools(), c.mcpCall(), c.mcpResources(), c.mcpPrompts(), c.mcpAccept(),
+		c.mcpList(), c.mcpShow(), c.mcpAdd(), c.mcpInstall(), c.mcpUpdate(), c.mcpConnect(), c.mcpTools(), c.mcpCall(), c.mcpResources(), c.mcpPrompts(), c.mcpAccept(),
 		c.mcpEnable("enable", "Turn a server on", "서버를 켭니다", true), c.mcpEnable("disable", "Turn a server off and end it", "서버를 끄고 종료합니다", false),
 		c.mcpLogin(), c.mcpLogout(), c.mcpKey(), c.mcpLog(), c.mcpRemove(), c.mcpImport(), c.mcpServe(), c.mcpClients())
 }
@@ -35,6 +35,8 @@ func (c *console) serverState(state string) string {
 		return c.t("keeps stopping", "계속 종료됨")
 	case "sign-in":
 		return c.t("sign in needed", "로그인 필요")
+	case "unusable":
+		return c.t("cannot be used", "쓸 수 없음")
 	}
 	return state
 }
@@ -64,7 +66,7 @@ func (c *console) mcpList() *cobra.Command {
 			head := []string{c.t("SERVER", "서버"), c.t("STATE", "상태"), c.t("TOOLS", "도구"), c.t("WITHOUT APPROVAL", "승인 없이")}
 			empty := c.t("No servers yet. Add one: oxios mcp add NAME -- COMMAND", "아직 서버가 없습니다. 추가: oxios mcp add NAME -- COMMAND")
 			return list(c, items, empty, head, func(v kernel.MCPView) []string {
-				return []string{v.Name, c.serverState(v.State), fmt.Sprint(len(v.Known.Tools)), c.serverEffect(v.Server.Effect)}
+				return []string{v.Name, c.serverState(v.State) + c.serverOrigin(v), fmt.Sprint(len(v.Known.Tools)), c.serverEffect(v.Server.Effect)}
 			})
 		}),
 	})
@@ -107,8 +109,14 @@ func (c *console) showServer(v kernel.MCPView) error {
 			c.printf("  %s %s", c.t(en, ko), oneLine(value))
 		}
 	}
+	for _, said := range c.originLines(v) {
+		line("From:", "출처:", said)
+	}
 	line("Program:", "프로그램:", strings.TrimSpace(v.Known.Title+" "+v.Known.Version))
 	line("Command:", "명령:", strings.TrimSpace(strings.Join(append([]string{v.Server.Command}, v.Server.Args...), " ")))
+	for _, said := range c.packageLines(v) {
+		line("Package:", "패키지:", said)
+	}
 	line("Address:", "주소:", v.Server.URL)
 	line("Headers:", "헤더:", strings.Join(v.Server.Headers, ", "))
 	for _, said := range c.signInLines(v) {
@@ -208,13 +216,17 @@ func (c *console) mcpAdd() *cobra.Command {
 			case sys.CodeOf(err) != sys.CodeNotFound:
 				return err
 			}
-			if _, err := l.MCP.Set(ctx, args[0], def); err != nil {
+			added, err := l.MCP.Set(ctx, args[0], def)
+			if err != nil {
 				return err
 			}
 			if err := elsewhere.keys(ctx, c, l, args[0]); err != nil {
 				return err
 			}
-			v, err := l.MCP.Connect(ctx, args[0])
+			var v kernel.MCPView
+			if err = c.installFirst(ctx, l, added); err == nil {
+				v, err = l.MCP.Connect(ctx, args[0])
+			}
 			if err != nil {
 				c.note(c.t("The server was added, but not connected.", "서버를 추가했지만 연결하지 못했습니다."))
 				return err
@@ -238,7 +250,13 @@ func (c *console) mcpConnect() *cobra.Command {
 	return c.withJSON(&cobra.Command{
 		Use: "connect NAME", Short: c.t("Start a server and read what it offers", "서버를 시작하고 도구를 읽습니다"), Args: c.args(1, 1),
 		RunE: c.linked(func(ctx context.Context, l *link, args []string) error {
-			v, err := l.MCP.Connect(ctx, args[0])
+			v, err := c.serverOf(ctx, l, args[0])
+			if err == nil {
+				err = c.installFirst(ctx, l, v)
+			}
+			if err == nil {
+				v, err = l.MCP.Connect(ctx, args[0])
+			}
 			if err != nil {
 				return err
 			}

@@ -1068,6 +1068,21 @@ func (a *MCP) Import(args string) (string, error) {
 	return a.b.call("mcp.import", args)
 }
 
+// PackageOf takes [def].
+func (a *MCP) PackageOf(args string) (string, error) {
+	return a.b.call("mcp.packageOf", args)
+}
+
+// Install takes [name, version].
+func (a *MCP) Install(args string) (string, error) {
+	return a.b.call("mcp.install", args)
+}
+
+// Newest takes [name].
+func (a *MCP) Newest(args string) (string, error) {
+	return a.b.call("mcp.newest", args)
+}
+
 // SetKey takes [name, key, value].
 func (a *MCP) SetKey(args string) (string, error) {
 	return a.b.call("mcp.setKey", args)

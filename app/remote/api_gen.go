@@ -647,7 +647,7 @@ type A2AAPI interface {
 
 // API holds the calls about MCP servers.
 type MCPAPI interface {
-	// Servers lists all servers that config.toml names, by name.
+	// Servers lists all servers that config.toml or the environment names, by name.
 	Servers(ctx context.Context) ([]kernel.MCPView, error)
 	// Tools lists the tools that agents are offered now, of all servers that are on.
 	Tools(ctx context.Context) ([]kernel.MCPTool, error)
@@ -687,6 +687,14 @@ type MCPAPI interface {
 	// Import adds the servers of another program, of these names or all. It starts none of them and overwrites nothing; keys go to
 	// the credential store.
 	Import(ctx context.Context, from string, names []string) (kernel.MCPImport, error)
+	// PackageOf says what a server of this definition would download, before there is one; its zero value says that it is nothing.
+	PackageOf(ctx context.Context, def kernel.MCPServer) (kernel.MCPPackage, error)
+	// Install downloads the package that a server's command names into a folder of that server, and pins it by its hash. What was
+	// installed before is installed again as it was, version "" being that; another version takes its place, as the newest does
+	// where version is "newest". No script of a package runs. The network is open for that alone, to the registry.
+	Install(ctx context.Context, name string, version string) (kernel.MCPView, error)
+	// Newest asks the registry which version of a server's package is the newest that its command allows.
+	Newest(ctx context.Context, name string) (string, error)
 	// SetKey keeps the value of a header that a server needs, or its "client_secret", bound to the server's machine; "" deletes it.
 	// The value goes to the credential store, and to no file that people share.
 	SetKey(ctx context.Context, name string, key string, value string) (kernel.MCPView, error)
@@ -1766,6 +1774,18 @@ func (remote clientMCP) ImportPreview(ctx context.Context, from string) (kernel.
 
 func (remote clientMCP) Import(ctx context.Context, from string, names []string) (kernel.MCPImport, error) {
 	return call[kernel.MCPImport](ctx, remote.c, "mcp.import", from, names)
+}
+
+func (remote clientMCP) PackageOf(ctx context.Context, def kernel.MCPServer) (kernel.MCPPackage, error) {
+	return call[kernel.MCPPackage](ctx, remote.c, "mcp.packageOf", def)
+}
+
+func (remote clientMCP) Install(ctx context.Context, name string, version string) (kernel.MCPView, error) {
+	return call[kernel.MCPView](ctx, remote.c, "mcp.install", name, version)
+}
+
+func (remote clientMCP) Newest(ctx context.Context, name string) (string, error) {
+	return call[string](ctx, remote.c, "mcp.newest", name)
 }
 
 func (remote clientMCP) SetKey(ctx context.Context, name string, key string, value string) (kernel.MCPView, error) {
@@ -3499,6 +3519,28 @@ var calls = map[string]func(context.Context, *Handle, json.RawMessage) (any, err
 			return nil, err
 		}
 		return h.MCP.Import(ctx, a0, a1)
+	},
+	"mcp.packageOf": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 kernel.MCPServer
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.MCP.PackageOf(ctx, a0)
+	},
+	"mcp.install": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		var a1 string
+		if err := decode(args, &a0, &a1); err != nil {
+			return nil, err
+		}
+		return h.MCP.Install(ctx, a0, a1)
+	},
+	"mcp.newest": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
+		var a0 string
+		if err := decode(args, &a0); err != nil {
+			return nil, err
+		}
+		return h.MCP.Newest(ctx, a0)
 	},
 	"mcp.setKey": func(ctx context.Context, h *Handle, args json.RawMessage) (any, error) {
 		var a0 string

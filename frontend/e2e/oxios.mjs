@@ -136,8 +136,9 @@ class Oxios {
 }
 
 /** oxios makes a home and starts its model, which plays a file of scenarios; end() ends both. */
-export async function oxios(script = faults) {
+export async function oxios(script = faults, env = {}) {
 	const o = new Oxios(await mkdtemp(join(tmpdir(), 'oxios-e2e-')), script);
+	Object.assign(o.env, env);
 	await mkdir(o.home, { mode: 0o700 });
 	await mkdir(o.folder);
 	await o.writeConfig(o.config);

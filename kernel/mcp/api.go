@@ -30,8 +30,9 @@ const (
 	StateKnown      = "known"      // what it offers is known; it does not run
 	StateChanged    = "changed"    // it says something else than was accepted, and offers nothing until that is
 	StateRunning    = "running"
-	StateBroken     = "broken"  // it ended by itself too often
-	StateSignIn     = "sign-in" // it refuses calls until the person signs in
+	StateBroken     = "broken"   // it ended by itself too often
+	StateSignIn     = "sign-in"  // it refuses calls until the person signs in
+	StateUnusable   = "unusable" // what the environment says of it cannot be meant
 )
 
 // ServerView is a server as a face shows it.
@@ -40,6 +41,14 @@ type ServerView struct {
 	Server Server `json:"server"`
 	State  string `json:"state"`
 	Known  Known  `json:"known"` // the zero value while nothing is known
+
+	// Of a server that config.toml does not name.
+	Origin   string    `json:"origin,omitempty"`   // [OriginEnvironment]
+	Variable string    `json:"variable,omitempty"` // that names it
+	Shadows  bool      `json:"shadows,omitempty"`  // config.toml names one of this name too, which is not used
+	Problem  sys.Words `json:"problem,omitzero"`   // why it cannot be used
+
+	Package *Package `json:"package,omitempty"` // what its command downloads; nil where it downloads nothing
 
 	// Of a server that runs elsewhere.
 	Host   string  `json:"host,omitempty"`    // the machine that all calls go to
@@ -53,14 +62,16 @@ type Call struct {
 	Args   json.RawMessage `json:"args,omitempty"` // an object; left out for none
 }
 
-// Servers lists all servers that config.toml names, by name.
+// Servers lists all servers that config.toml or the environment names, by name.
 func (a *API) Servers(ctx context.Context) ([]ServerView, error) {
 	return guard.Do(ctx, a.c, guard.Action{Call: "mcp.servers", Resource: "mcp"}, func(context.Context) ([]ServerView, error) {
-		set := a.s.c.Settings.MCP()
+		set := a.s.settings()
 		list := []ServerView{}
 		for _, name := range slices.Sorted(maps.Keys(set.Servers)) {
 			list = append(list, a.s.view(name, set.Servers[name]))
 		}
+		list = append(list, a.s.unusable()...)
+		slices.SortStableFunc(list, func(v, w ServerView) int { return strings.Compare(v.Name, w.Name) })
 		return list, nil
 	})
 }
@@ -74,7 +85,7 @@ func (a *API) Tools(ctx context.Context) ([]Tool, error) {
 
 // Offered are the tools that agents are offered now. The kernel asks it when it makes the tools of a run.
 func (s *Service) Offered() []Tool {
-	set := s.c.Settings.MCP()
+	set := s.settings()
 	list := []Tool{}
 	for _, name := range slices.Sorted(maps.Keys(set.Servers)) {
 		if v := s.view(name, set.Servers[name]); v.offers() {
@@ -86,7 +97,7 @@ func (s *Service) Offered() []Tool {
 
 // Always are the names of the tools that every run is offered, of the servers that the person set so.
 func (s *Service) Always() (names []string) {
-	set := s.c.Settings.MCP()
+	set := s.settings()
 	for _, t := range s.Offered() {
 		if set.Servers[t.Server].Always {
 			names = append(names, t.Call)
@@ -106,10 +117,11 @@ func (v ServerView) offers() bool {
 }
 
 func (s *Service) view(name string, def Server) ServerView {
-	v := ServerView{Name: name, Server: def, State: StateConfigured, Host: def.host()}
+	v := s.whence(ServerView{Name: name, Server: def, State: StateConfigured, Host: def.host()})
 	if in := s.signedIn(name, def); def.remote() && (in.Needed || !in.At.IsZero()) {
 		v.SignIn = &in
 	}
+	v.Package = s.packed(name, def)
 	k, ok, err := s.known(name, def)
 	if ok && err == nil {
 		v.Known, v.State = k, StateKnown
@@ -132,10 +144,14 @@ func (s *Service) view(name string, def Server) ServerView {
 	return v
 }
 
-// server returns what config.toml says of one.
+// server returns what config.toml or the environment says of one.
 func (s *Service) server(name string) (Server, error) {
-	set := s.c.Settings.MCP()
+	set := s.settings()
 	def, ok := set.Servers[name]
+	if v := s.environment()[name]; v.why.EN != "" {
+		return Server{}, sys.Errorf(sys.CodeInvalid, "The server %s cannot be used. %s Nothing was done.", name, v.why).
+			WithHint("Correct %s where you set it, then start Oxios again.", v.name)
+	}
 	if !ok {
 		return Server{}, sys.Errorf(sys.CodeNotFound, "There is no server %q. Nothing was done.", sys.Shorten(name, 100)).WithHint("`oxios mcp list` shows them.")
 	}
@@ -147,6 +163,9 @@ func (s *Service) server(name string) (Server, error) {
 func (a *API) Set(ctx context.Context, name string, def Server) (ServerView, error) {
 	meta := map[string]any{"command": def.Command, "args": def.Args, "read": def.Read, "write": def.Write, "network": def.Network, "effect": string(def.Effect), "url": def.URL, "always": def.Always, "sampling": def.Sampling}
 	return guard.Do(ctx, a.c, guard.Action{Call: "mcp.set", Resource: "mcp:" + name, Meta: meta}, func(ctx context.Context) (ServerView, error) {
+		if err := a.s.changeable(name); err != nil {
+			return ServerView{}, err
+		}
 		err := CheckServer(name, def, a.s.c.Expand)
 		if err == nil {
 			err = a.s.ownFolders(def)
@@ -175,8 +194,12 @@ func (a *API) Enable(ctx context.Context, name string, on bool) (ServerView, err
 		if err != nil {
 			return ServerView{}, err
 		}
-		def.Disabled = !on
-		if err := a.s.c.Settings.SetMCPServer(name, &def); err != nil {
+		if def.Disabled = !on; a.s.here(name) {
+			err = a.s.switchHere(name, on)
+		} else {
+			err = a.s.c.Settings.SetMCPServer(name, &def)
+		}
+		if err != nil {
 			return ServerView{}, err
 		}
 		a.s.stop(name)
@@ -200,6 +223,9 @@ func (s *Service) stopUnless(name string, stays func(*live) bool) {
 // Remove takes a server out of config.toml, and deletes what is known of it and what it kept in its own folder.
 func (a *API) Remove(ctx context.Context, name string) error {
 	_, err := guard.Do(ctx, a.c, guard.Action{Call: "mcp.remove", Resource: "mcp:" + name}, func(ctx context.Context) (struct{}, error) {
+		if err := a.s.changeable(name); err != nil {
+			return struct{}{}, err
+		}
 		def, err := a.s.server(name)
 		if err != nil {
 			return struct{}{}, err
@@ -208,6 +234,7 @@ func (a *API) Remove(ctx context.Context, name string) error {
 			return struct{}{}, err
 		}
 		a.s.stop(name)
+		a.s.giveUpInstall(name)
 		a.s.forgive(name)
 		a.s.giveUp(name)
 		defer a.s.c.Told(name)

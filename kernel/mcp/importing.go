@@ -144,7 +144,7 @@ func (s *Service) foreign(from string) (out Imports, found []foreign, err error)
 		return Imports{}, nil, err
 	}
 	out = Imports{From: path, Items: []ImportItem{}, Added: []string{}}
-	here := s.c.Settings.MCP().Servers
+	here := s.settings().Servers
 	names := map[string]bool{}
 	for _, f := range found {
 		item := s.item(f)

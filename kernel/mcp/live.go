@@ -160,8 +160,13 @@ func (l *live) launch(ctx context.Context) error {
 		return sys.Errorf(sys.CodeUnavailable, "No pipe could be made for the server %s: %w.", l.name, err)
 	}
 	hear, heard := io.Pipe()
-	spec := l.s.c.Spec(files, l.def.Network)
-	spec.Argv = append([]string{l.s.path(l.def.Command)}, each(l.def.Args, l.s.path)...)
+	spec, err := l.s.program(ctx, l.name, l.def, files)
+	if err != nil {
+		in.Close()
+		write.Close()
+		l.said.close()
+		return err
+	}
 	secrets, err := l.s.secretsOf(ctx, l.name, l.def)
 	if err != nil {
 		in.Close()
@@ -184,7 +189,7 @@ func (l *live) launch(ctx context.Context) error {
 		}
 		l.said.write(p)
 	}
-	l.said.line("Started " + l.def.Command + ".")
+	l.said.line("Started " + filepath.Base(spec.Argv[0]) + ".")
 	l.job, err = l.s.c.Sandbox.Start(context.WithoutCancel(ctx), spec) // once it runs it is told to end
 	in.Close()
 	if err != nil {

@@ -44,8 +44,10 @@ type Config struct {
 		Delete(ctx context.Context, name string) error
 	}
 	Secret   func(text string)                                                                     // what is masked from now on
-	Spec     func(files string, network bool) sandbox.Spec                                         // of a program that works in the folder files: environment, limits, what is out of its sight
+	Spec     func(files string, network bool, also ...string) sandbox.Spec                         // of a program that works in the folder files and reads also: environment, limits, what is out of its sight
+	Download func(files string, from []security.Address) (sandbox.Spec, func() []security.NetTry)  // of one that downloads into files, from these machines alone; and what it asked for
 	Env      func(name string) string                                                              // Oxios' own environment
+	Environ  func() []string                                                                       // all of it, as lines NAME=value; nil is none
 	Expand   func(path string) string                                                              // makes ~ absolute
 	Own      func(path string) bool                                                                // it holds Oxios' own home, or lies in it
 	Mask     func(text string) string                                                              // takes secrets out of a text
@@ -62,7 +64,8 @@ type Config struct {
 
 // Service is the part of the kernel that speaks to MCP servers.
 type Service struct {
-	c Config
+	c           Config
+	environment func() map[string]variable // the servers that the environment names, by name
 
 	mu      sync.Mutex
 	live    map[string]*live       // by name: what runs, or is being started
@@ -70,6 +73,9 @@ type Service struct {
 	read    map[string]read        // what is known of each, by name
 	offers  map[string]readOffers  // what each has besides tools, by name
 	began   chan struct{}          // a server runs: it has to be looked after
+	found   map[string]found       // where packages come from, by kind and scope
+	loading map[string]*loading    // by name: what is being installed
+	altered map[string]string      // by name: the hash of what lies there in place of what was installed
 	doors   map[string]*door       // by name: the sign-ins of servers
 	signing map[string]*signing    // by name: the sign-in that was begun last
 	closed  bool
@@ -81,7 +87,14 @@ type Service struct {
 // New returns the service. It starts nothing: a server runs from the first call of one of its tools on.
 func New(c Config) *Service {
 	return &Service{
-		c: c, live: map[string]*live{}, ended: map[string][]time.Time{}, read: map[string]read{}, offers: map[string]readOffers{}, doors: map[string]*door{}, signing: map[string]*signing{},
+		c: c, environment: sync.OnceValue(func() map[string]variable {
+			if c.Environ == nil {
+				return nil
+			}
+			return readEnvironment(c.Environ())
+		}),
+		found: map[string]found{}, loading: map[string]*loading{}, altered: map[string]string{},
+		live: map[string]*live{}, ended: map[string][]time.Time{}, read: map[string]read{}, offers: map[string]readOffers{}, doors: map[string]*door{}, signing: map[string]*signing{},
 		began: make(chan struct{}, 1),
 	}
 }
@@ -122,7 +135,7 @@ const tendEvery = 15 * time.Second
 
 // tend ends those that nobody needs, and reports whether others run.
 func (s *Service) tend() bool {
-	set := s.c.Settings.MCP()
+	set := s.settings()
 	idle := time.Duration(set.IdleMin) * time.Minute
 	if idle == 0 {
 		idle = 10 * time.Minute
@@ -165,6 +178,7 @@ func (s *Service) Close() error {
 func (s *Service) endAll() {
 	s.mu.Lock()
 	all := slices.Collect(maps.Values(s.live))
+	installs := slices.Collect(maps.Values(s.loading))
 	waiting := slices.Collect(maps.Keys(s.signing))
 	s.mu.Unlock()
 	var ending sync.WaitGroup
@@ -174,13 +188,17 @@ func (s *Service) endAll() {
 	for _, l := range all {
 		ending.Go(l.end)
 	}
+	for _, i := range installs {
+		ending.Go(i.end)
+	}
 	ending.Wait()
 }
 
 // Checks says how the servers stand: one line for all of them. It starts none.
 func (s *Service) Checks(context.Context) []health.Check {
-	set := s.c.Settings.MCP()
-	if len(set.Servers) == 0 {
+	set := s.settings()
+	unusable := s.unusable()
+	if len(set.Servers)+len(unusable) == 0 {
 		return nil
 	}
 	c := health.Check{Name: "mcp", State: health.OK}
@@ -202,6 +220,9 @@ func (s *Service) Checks(context.Context) []health.Check {
 	}
 	c.Detail = sys.Say("%d servers, %d of them on", len(set.Servers), on)
 	switch {
+	case len(unusable) > 0:
+		c.State, c.Detail = health.Warn, unusable[0].Problem
+		c.Hint = sys.Say("Correct %s where you set it, then start Oxios again.", unusable[0].Variable)
 	case len(broken) > 0:
 		c.State, c.Detail = health.Warn, sys.Say("Servers that keep stopping: %s", strings.Join(broken, ", "))
 		c.Hint = sys.Say("`oxios mcp log %s` shows what it said last.", broken[0])

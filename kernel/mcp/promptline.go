@@ -17,7 +17,7 @@ func (s *Service) ReadPrompt(text string) (in PromptInput, ok bool, err error) {
 	if !found || !named {
 		return in, false, nil
 	}
-	def, there := s.c.Settings.MCP().Servers[server]
+	def, there := s.settings().Servers[server]
 	if !there || !s.has(server, def).Prompting {
 		return in, false, nil
 	}

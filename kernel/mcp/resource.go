@@ -53,7 +53,7 @@ func (s *Service) among(name string) (names []string, err error) {
 		}
 		return []string{name}, err
 	}
-	set := s.c.Settings.MCP()
+	set := s.settings()
 	for _, n := range slices.Sorted(maps.Keys(set.Servers)) {
 		if s.view(n, set.Servers[n]).offers() {
 			names = append(names, n)

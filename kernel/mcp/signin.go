@@ -256,7 +256,7 @@ func (s *Service) register(ctx context.Context, f *flow, def Server, meta *oauth
 		c.Secret = secret.Secret
 		return c, nil
 	}
-	if doc := s.c.Settings.MCP().Client; doc != "" && meta.ClientIDMetadataDocumentSupported {
+	if doc := s.settings().Client; doc != "" && meta.ClientIDMetadataDocumentSupported {
 		return client{ID: doc}, nil
 	}
 	if old.ID != "" && old.Redirect == redirect {

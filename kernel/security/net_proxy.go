@@ -34,6 +34,8 @@ type NetProxy struct {
 	// Ports are ports of this computer that are open although the guard lets nobody
 	// reach it.
 	Ports []int
+	// Only are the machines with their ports that it reaches; none reaches all that the guard lets pass.
+	Only []string
 
 	mu    sync.Mutex
 	tries []NetTry
@@ -150,6 +152,9 @@ func (p *NetProxy) connect(ctx context.Context, q *http.Request) (net.Conn, erro
 	host = shortPart(host)
 	if p.Closed != (sys.Words{}) {
 		return nil, p.refuse(host, p.Closed, "")
+	}
+	if len(p.Only) > 0 && !slices.Contains(p.Only, host) {
+		return nil, p.refuse(host, sys.Say("This download reaches %s alone.", strings.Join(p.Only, ", ")), "")
 	}
 	if there, port := q.URL.Hostname(), q.URL.Port(); slices.ContainsFunc(p.Ports, func(open int) bool { return port == strconv.Itoa(open) }) &&
 		(strings.EqualFold(there, "localhost") || there == "127.0.0.1" || there == "::1") {

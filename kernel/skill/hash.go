@@ -2,8 +2,6 @@ package skill
 
 import (
 	"context"
-	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -13,8 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zeebo/blake3"
-
+	"oxios/kernel/digest"
 	"oxios/kernel/sys"
 )
 
@@ -35,16 +32,11 @@ func hashAnd(ctx context.Context, fsys fs.FS, into *os.Root, also map[string]io.
 	if err != nil {
 		return "", err
 	}
-	h := blake3.New()
+	h := digest.New()
 	var left int64 = maxTotal
 	for _, f := range files {
-		kind := byte('-')
-		if f.mode&0o111 != 0 {
-			kind = 'x'
-		}
 		if f.link != "" {
-			put(h, f.path, 'l', int64(len(f.link)))
-			_, _ = io.WriteString(h, f.link)
+			h.Link(f.path, f.link)
 			if err := linkInto(into, f); err != nil {
 				return "", err
 			}
@@ -53,27 +45,15 @@ func hashAnd(ctx context.Context, fsys fs.FS, into *os.Root, also map[string]io.
 		if left -= f.size; left < 0 {
 			return "", tooLarge()
 		}
-		put(h, f.path, kind, f.size)
-		to := io.Writer(h)
+		to := h.File(f.path, f.mode, f.size)
 		if w, ok := also[f.path]; ok {
-			to = io.MultiWriter(h, w)
+			to = io.MultiWriter(to, w)
 		}
 		if err := contentInto(into, to, fsys, f); err != nil {
 			return "", err
 		}
 	}
-	return "blake3:" + hex.EncodeToString(h.Sum(nil)), nil
-}
-
-// put writes what comes before a content; each part has its length with it, so
-// that no two lists of files read alike.
-func put(h io.Writer, name string, kind byte, size int64) {
-	var n [8]byte
-	binary.BigEndian.PutUint64(n[:], uint64(len(name)))
-	_, _ = h.Write(n[:])
-	_, _ = io.WriteString(h, name)
-	binary.BigEndian.PutUint64(n[:], uint64(size))
-	_, _ = h.Write(append([]byte{kind}, n[:]...))
+	return h.String(), nil
 }
 
 // folderInto makes the folder of a file.

@@ -9,5 +9,6 @@ func koreanIsolation() [][2]string {
 		{"They see names of files outside, and an approved network is all of it.", "폴더 밖 파일의 이름이 보이고, 네트워크를 승인하면 전체가 열립니다."},
 		{"No way to the network could be made for the command: %w", "명령이 네트워크로 나갈 길을 만들 수 없습니다: %w"},
 		{"This command has no network, because nobody approved it for this command.", "이 명령에는 네트워크가 승인되지 않아 연결할 수 없습니다."},
+		{"This download reaches %s alone.", "이 다운로드는 %s 외에는 연결할 수 없습니다."},
 	}
 }

@@ -1885,6 +1885,24 @@ export interface MCPImport {
   added: string[];
 }
 
+/** Installed is a package as it lies in the server's folder, which is pinned by its hash. */
+export interface MCPInstalled {
+  version: string;
+  /** UTC */
+  at: string;
+  /** the registry */
+  from: string;
+  /** bytes */
+  size: number;
+  files: number;
+  /** blake3 of all of it */
+  hash: string;
+  /** packages with scripts of their own for the installation: none was run */
+  scripts?: string[];
+  /** what lies there is not what was installed: it is not started */
+  altered?: boolean;
+}
+
 /** ImportItem is a server that another program has, as it would be added. Values of keys are not in it. */
 export interface MCPItem {
   /** that it would get here */
@@ -1926,6 +1944,31 @@ export interface MCPKnown {
 export interface MCPLeft {
   name: string;
   why: Words;
+}
+
+/**
+ * Package is what the command of a server downloads and runs: npx and uvx do. Oxios installs it once, and starts what was
+ * installed.
+ */
+export interface MCPPackage {
+  /** npm or uv */
+  kind: string;
+  /** in the registry */
+  name: string;
+  /** version, tag or range that the command names; "" is the newest */
+  asked?: string;
+  /** program of it that runs; "" is its own */
+  bin?: string;
+  /** Asked is one version */
+  exact?: boolean;
+  /** the machines that it is downloaded from */
+  from: string[];
+  /** what the person should know before it is */
+  says: Words;
+  installed?: MCPInstalled;
+  installing?: boolean;
+  /** bytes that are there already, while it is installed */
+  loaded?: number;
 }
 
 /** SignInPage is the page on which the person signs in. */
@@ -2113,6 +2156,16 @@ export interface MCPView {
   state: string;
   /** the zero value while nothing is known */
   known: MCPKnown;
+  /** Of a server that config.toml does not name. */
+  origin?: string;
+  /** that names it */
+  variable?: string;
+  /** config.toml names one of this name too, which is not used */
+  shadows?: boolean;
+  /** why it cannot be used */
+  problem?: Words;
+  /** what its command downloads; nil where it downloads nothing */
+  package?: MCPPackage;
   /** Of a server that runs elsewhere. */
   host?: string;
   /** nil where it has not asked for one */
@@ -5895,7 +5948,7 @@ export interface A2AAPI {
 
 /** API holds the calls about MCP servers. */
 export interface MCPAPI {
-  /** Servers lists all servers that config.toml names, by name. */
+  /** Servers lists all servers that config.toml or the environment names, by name. */
   servers(): Promise<MCPView[]>;
   /** Tools lists the tools that agents are offered now, of all servers that are on. */
   tools(): Promise<MCPTool[]>;
@@ -5951,6 +6004,16 @@ export interface MCPAPI {
    * the credential store.
    */
   import(from: string, names: string[]): Promise<MCPImport>;
+  /** PackageOf says what a server of this definition would download, before there is one; its zero value says that it is nothing. */
+  packageOf(def: MCPServer): Promise<MCPPackage>;
+  /**
+   * Install downloads the package that a server's command names into a folder of that server, and pins it by its hash. What was
+   * installed before is installed again as it was, version "" being that; another version takes its place, as the newest does
+   * where version is "newest". No script of a package runs. The network is open for that alone, to the registry.
+   */
+  install(name: string, version: string): Promise<MCPView>;
+  /** Newest asks the registry which version of a server's package is the newest that its command allows. */
+  newest(name: string): Promise<string>;
   /**
    * SetKey keeps the value of a header that a server needs, or its "client_secret", bound to the server's machine; "" deletes it.
    * The value goes to the credential store, and to no file that people share.
@@ -6496,6 +6559,9 @@ export function makeKernel(t: Transport): Kernel {
       stopApp: (of) => t.call('mcp.stopApp', [of]) as Promise<void>,
       importPreview: (from) => t.call('mcp.importPreview', [from]) as Promise<MCPImport>,
       import: (from, names) => t.call('mcp.import', [from, names]) as Promise<MCPImport>,
+      packageOf: (def) => t.call('mcp.packageOf', [def]) as Promise<MCPPackage>,
+      install: (name, version) => t.call('mcp.install', [name, version]) as Promise<MCPView>,
+      newest: (name) => t.call('mcp.newest', [name]) as Promise<string>,
       setKey: (name, key, value) => t.call('mcp.setKey', [name, key, value]) as Promise<MCPView>,
       prompts: (server) => t.call('mcp.prompts', [server]) as Promise<MCPPrompt[]>,
       prompt: (in_) => t.call('mcp.prompt', [in_]) as Promise<MCPPrompted>,

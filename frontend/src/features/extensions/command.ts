@@ -66,8 +66,13 @@ export function pastedOf(text: string): Pasted | undefined {
 		typeof inner.command === 'string' || typeof inner.url === 'string'
 			? (['', inner] as const)
 			: Object.entries(inner).find(([, s]) => isObject(s));
-	if (!one) return undefined;
-	const s = one[1] as Record<string, unknown>;
+	return one && serverOf(one[0], one[1]);
+}
+
+/** serverOf reads one server of the settings of another program. */
+export function serverOf(called: string, v: unknown): Pasted | undefined {
+	if (!isObject(v)) return undefined;
+	const s = v;
 	const url = typeof s.url === 'string' && addressOf(s.url) && s.type !== 'sse' ? s.url.trim() : '';
 	if (typeof s.command !== 'string' && !url) return undefined;
 	const strings = (list: unknown) => (Array.isArray(list) ? list.filter((a) => typeof a === 'string') : []);
@@ -75,7 +80,7 @@ export function pastedOf(text: string): Pasted | undefined {
 		Object.fromEntries(
 			isObject(o) ? Object.entries(o).filter((kv): kv is [string, string] => typeof kv[1] === 'string') : [],
 		);
-	const name = nameOf(one[0]);
+	const name = nameOf(called);
 	if (url) return { ...{ name, url, command: '', args: [], env: {} }, headers: texts(s.headers) };
 	return {
 		...{ name, url, headers: {} },
@@ -93,6 +98,6 @@ export function nameOf(text: string): string {
 		.replace(/-+$/, '');
 }
 
-function isObject(v: unknown): v is Record<string, unknown> {
+export function isObject(v: unknown): v is Record<string, unknown> {
 	return typeof v === 'object' && v !== null && !Array.isArray(v);
 }

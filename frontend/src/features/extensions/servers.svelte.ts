@@ -1,8 +1,10 @@
-import type { MCPImport, MCPPage, MCPServer, MCPTool, MCPView } from '../../kernel/api.gen';
+import type { MCPImport, MCPPackage, MCPPage, MCPServer, MCPTool, MCPView } from '../../kernel/api.gen';
 import type { Live } from '../../kernel/live.svelte';
 import { failureOf, type Failure } from '../../kernel/transport';
 import { once } from '../../kernel/turns';
 import { visible } from '../../ui/visible';
+import type { Pasted } from './command';
+import { installsOf } from './install';
 
 /** Servers is what the view of extensions shows: the MCP servers, and the one that is open. */
 export class Servers {
@@ -12,6 +14,8 @@ export class Servers {
 	/** chosen is the name of the server that is open. */
 	chosen = $state<string>();
 	adding = $state(false);
+	/** offered are servers that a text installs, which waits for the person; added is called once they are there. */
+	offered = $state.raw<{ found: Pasted[]; added: () => void }>();
 	importing = $state(false);
 	/** importFrom is the file that is to be imported, where it is known. */
 	importFrom = $state('');
@@ -19,6 +23,8 @@ export class Servers {
 	connecting = $state.raw<string[]>([]);
 	/** pages are where the person signs in, by the name of the server, while that is waited for. */
 	pages = $state.raw<Record<string, MCPPage>>({});
+	/** newer are the newest versions of packages, by the name of the server, once they were asked for. */
+	newer = $state.raw<Record<string, string>>({});
 	/** refused says why the last order for a server failed, by its name. */
 	refused = $state.raw<Record<string, Failure>>({});
 
@@ -50,6 +56,13 @@ export class Servers {
 			this.#live.onreload(() => void this.load()),
 		];
 		return () => offs.forEach((off) => off());
+	}
+
+	/** offer shows the servers that a text installs, if it is nothing but that, and reports whether it is. */
+	offer(text: string, added: () => void): boolean {
+		const found = installsOf(text);
+		if (found) this.offered = { found, added };
+		return !!found;
 	}
 
 	/** step chooses the next server, or the one before. */
@@ -85,11 +98,37 @@ export class Servers {
 		await this.#try(name, () => this.#live.kernel.mcp.set(name, def));
 	}
 
+	/** connect starts a server; what its command downloads is installed before, where it was not. */
 	async connect(name: string): Promise<void> {
 		if (this.connecting.includes(name)) return;
 		this.connecting = [...this.connecting, name];
-		await this.#try(name, () => this.#live.kernel.mcp.connect(name));
+		await this.#try(name, async () => {
+			const p = this.list.find((v) => v.name === name)?.package;
+			if (p && !p.installed) await this.#live.kernel.mcp.install(name, '');
+			await this.#live.kernel.mcp.connect(name);
+		});
 		this.connecting = this.connecting.filter((n) => n !== name);
+	}
+
+	/** packageOf says what a command would download; undefined where that is nothing, or nothing that can be installed. */
+	async packageOf(def: MCPServer): Promise<MCPPackage | undefined> {
+		const p = await this.#live.kernel.mcp.packageOf(def);
+		return p.name ? p : undefined;
+	}
+
+	/** install downloads the package of a server again, as it was, or in another version, and connects the server. */
+	async install(name: string, version = ''): Promise<void> {
+		const { [name]: _, ...others } = this.newer;
+		this.newer = others;
+		await this.#try(name, () => this.#live.kernel.mcp.install(name, version));
+		if (!this.refused[name]) await this.connect(name);
+	}
+
+	/** lookForNewer asks the registry for the newest version of a server's package. */
+	async lookForNewer(name: string): Promise<void> {
+		await this.#try(name, async () => {
+			this.newer = { ...this.newer, [name]: await this.#live.kernel.mcp.newest(name) };
+		});
 	}
 
 	/** signIn asks for the page on which the person signs in. When they have, the server is connected. */

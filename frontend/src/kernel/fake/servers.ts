@@ -1,4 +1,14 @@
-import type { MCPImport, MCPPrompt, MCPPrompting, MCPRead, MCPResource, MCPServer, MCPTool, MCPView } from '../api.gen';
+import type {
+	MCPImport,
+	MCPPackage,
+	MCPPrompt,
+	MCPPrompting,
+	MCPRead,
+	MCPResource,
+	MCPServer,
+	MCPTool,
+	MCPView,
+} from '../api.gen';
 import { no, type Core } from './core';
 import { iso } from './data';
 
@@ -6,6 +16,17 @@ const tool = (server: string, name: string, title: string, description: string):
 	...{ server, name, call: `${server}__${name}`, title, description },
 	schema: { type: 'object', properties: { query: { type: 'string' } } },
 });
+
+/** packageOf is what a command downloads. */
+function packageOf(server: MCPServer): MCPPackage | undefined {
+	const name = server.command === 'npx' ? server.args?.find((a) => !a.startsWith('-')) : undefined;
+	if (!name) return undefined;
+	const says = {
+		en: `Its first start downloads ${name} from registry.npmjs.org. The network is open for that alone, and no script of the package runs while it is installed.`,
+		ko: `처음 시작할 때 ${name} 패키지를 registry.npmjs.org에서 내려받습니다. 이때만 네트워크를 쓰고, 설치하는 동안 패키지의 스크립트는 실행하지 않습니다.`,
+	};
+	return { kind: 'npm', name, from: ['registry.npmjs.org'], says };
+}
 
 /** FakeServers are MCP servers in the states that a person meets. */
 export class FakeServers {
@@ -112,7 +133,23 @@ export class FakeServers {
 			const old = this.list.find((v) => v.name === name);
 			const known = { protocol: '', at: '', tools: [], hash: '', for: '' };
 			const host = server.url && new URL(server.url).host;
-			return this.#put({ ...(old ?? { name, state: 'configured', known, ...(host && { host }) }), server });
+			const pack = packageOf(server);
+			return this.#put({
+				...(old ?? { name, state: 'configured', known, ...(host && { host }), ...(pack && { package: pack }) }),
+				server,
+			});
+		},
+		'mcp.packageOf': (server: MCPServer) =>
+			packageOf(server) ?? { kind: '', name: '', from: [], says: { en: '', ko: '' } },
+		'mcp.newest': () => '1.5.0',
+		'mcp.install': (name: string, version: string) => {
+			const v = this.#view(name);
+			if (!v.package) throw no('invalid', `The server ${name} downloads nothing.`);
+			const installed = {
+				...{ version: version || '1.4.0', at: iso(), from: v.package.from![0]! },
+				...{ size: 4_200_000, files: 312, hash: 'blake3:a1' },
+			};
+			return this.#put({ ...v, package: { ...v.package, installed } });
 		},
 		'mcp.importPreview': (from: string) => this.#imports(from),
 		'mcp.import': (from: string, names: string[]) => {
