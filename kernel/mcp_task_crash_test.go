@@ -33,7 +33,7 @@ func TestATaskIsGoneOnWithAfterAKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	k := open(t, taskScript(`{"ms": 1500}`), kerneltest.At(first.Home, first.Folder))
+	k := open(t, serverTaskScript(`{"ms": 1500}`), kerneltest.At(first.Home, first.Folder))
 	list, err := k.Person().Agents.List(t.Context(), kernel.ProcessQuery{All: true})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("the runs are %+v, %v", list, err)

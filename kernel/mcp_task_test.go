@@ -16,15 +16,15 @@ import (
 	"oxios/kernel/mcp/mcptest"
 )
 
-// taskScript calls the tool that answers with a task.
-func taskScript(args string) kerneltest.Option {
+// serverTaskScript calls the tool that answers with a task.
+func serverTaskScript(args string) kerneltest.Option {
 	return kerneltest.Script(fmt.Sprintf("[[scenario]]\nmatch = '.'\n[[scenario.turn]]\n[[scenario.turn.call]]\ntool = \"test__long\"\nargs = '%s'\n[[scenario.turn]]\ntext = \"It came to this: {{result}}\"\n", args))
 }
 
 // tasked is a kernel with a server that answers with tasks.
 func tasked(t *testing.T, args string, change ...func(*kernel.MCPServer)) *kerneltest.Kernel {
 	t.Helper()
-	k := open(t, taskScript(args))
+	k := open(t, serverTaskScript(args))
 	server(t, k, "test", append([]func(*kernel.MCPServer){kindOfServer("tasks"), serves("none")}, change...)...)
 	return k
 }
