@@ -20,6 +20,8 @@ export default defineConfig(({ mode }) => ({
 	test: {
 		environment: 'happy-dom',
 		include: ['src/**/*.test.ts'],
+		setupFiles: ['src/waiting.setup.ts'],
+		testTimeout: 30_000,
 		// The contrast of the colours is computed from the sheet itself.
 		css: { include: [/tokens\.css/] },
 		restoreMocks: true,

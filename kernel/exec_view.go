@@ -38,6 +38,9 @@ func kindOf(root, rel string, folder bool) (kind sandbox.Kind) {
 // is called when the command has ended.
 func (c *command) outOfView(ctx context.Context, spec *sandbox.Spec) (done func(), err error) {
 	done = func() {}
+	if c.ran != nil {
+		return c.withoutSecrets(ctx, spec)
+	}
 	if !c.verdict.ReadOnly || spec.Level < sys.IsolationFull || c.caller.who.Kind == sys.KindPerson {
 		return done, nil
 	}
@@ -85,6 +88,41 @@ func (c *command) outOfView(ctx context.Context, spec *sandbox.Spec) (done func(
 		spec.Instead = append(spec.Instead, sandbox.Instead{File: file, At: index})
 	}
 	return done, nil
+}
+
+// mostHidden is how many files are hidden from a script of a skill. Each is a mount.
+const mostHidden = 4 * sandbox.MostKept
+
+// withoutSecrets has a script of a skill find empty files in the place of those of the folder that may hold passwords or keys:
+// it may write the folder, whose programs load them, but somebody else wrote it.
+func (c *command) withoutSecrets(ctx context.Context, spec *sandbox.Spec) (done func(), err error) {
+	done = func() {}
+	if spec.Level < sys.IsolationFull {
+		return done, nil
+	}
+	seen, err := c.caller.k.sandbox.Survey(ctx, c.caller.scope.folder)
+	if err != nil || len(seen.Of(kindSecret)) == 0 {
+		return done, err
+	}
+	if n := len(seen.Of(kindSecret)); n > mostHidden {
+		return done, sys.Errorf(sys.CodeTooLarge, "The folder has %d files that may hold passwords or keys, and at most %d can be hidden from a script of a skill. It was not run.", n, mostHidden).
+			WithHint("Work in a smaller folder.")
+	}
+	dir, remove, err := c.caller.k.scratch()
+	if err != nil {
+		return done, err
+	}
+	empty := filepath.Join(dir, "empty")
+	if err := os.WriteFile(empty, nil, 0o400); err != nil {
+		remove()
+		return done, notWritten(err)
+	}
+	for _, p := range seen.Of(kindSecret) {
+		if info, err := os.Lstat(p); err == nil && info.Mode().IsRegular() {
+			spec.Instead = append(spec.Instead, sandbox.Instead{File: empty, At: p})
+		}
+	}
+	return remove, nil
 }
 
 // mostSecrets is how many secret files a command is said to have read, one by one.

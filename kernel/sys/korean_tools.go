@@ -15,6 +15,8 @@ func koreanTools() [][2]string {
 		{"Put what it needs into args.", "필요한 것을 args에 넣으세요."},
 		{"The module %q cannot be run, because a part of Oxios is missing. Nothing was changed.", "Oxios의 일부가 없어 %q 모듈을 실행할 수 없습니다. 바뀐 것은 없습니다."},
 		{"Its author has to make it smaller.", "모듈을 만든 사람이 더 작게 만들어야 합니다."},
+		{"The folder has %d files that may hold passwords or keys, and at most %d can be hidden from a script of a skill. It was not run.", "폴더에 암호나 키가 들어 있을 수 있는 파일이 %d개 있습니다. 스킬 스크립트에서는 %d개까지 가릴 수 있어 실행하지 않았습니다."},
+		{"Work in a smaller folder.", "더 작은 폴더에서 작업하세요."},
 		{"Both file and run are given. Nothing was done.", "file과 run을 함께 지정했습니다. 아무것도 하지 않았습니다."},
 		{"Finds tools of connected servers.", "연결된 서버의 도구를 찾습니다."},
 		{"Find tools for %s", "도구 찾기: %s"},

@@ -80,7 +80,7 @@ async function setup(id = 's-parser') {
 }
 
 const asked = (c: Conversation) => c.runs.map((v) => v.run.text);
-const ended = (c: Conversation) => vi.waitFor(() => expect(c.runs.at(-1)?.run.state).toBe('done'), { timeout: 4000 });
+const ended = (c: Conversation) => vi.waitFor(() => expect(c.runs.at(-1)?.run.state).toBe('done'));
 
 describe('a conversation with branches', () => {
 	it('shows an edited message in place of the old one, with its versions', async () => {

@@ -44,7 +44,7 @@ describe('a conversation', () => {
 		const { open } = await setup();
 		const c = await open('s-parser');
 		await c.send({ text: 'Look around.' });
-		await vi.waitFor(() => expect(c.runs.at(-1)?.run.state).toBe('done'), { timeout: 4000 });
+		await vi.waitFor(() => expect(c.runs.at(-1)?.run.state).toBe('done'));
 		const turn = c.turns.at(-1)!;
 		expect(piecesOf(turn).map((p) => p.kind)).toEqual(['person', 'thought', 'said', 'steps', 'said']);
 		expect(c.talks).toEqual({});

@@ -18,7 +18,7 @@ async function setup() {
 		prompt.text = text;
 		return prompt.send();
 	};
-	const ended = () => vi.waitFor(() => expect(prompt.over).toBe(true), { timeout: 4000 });
+	const ended = () => vi.waitFor(() => expect(prompt.over).toBe(true));
 	return { fake, live, prompt, started, ask, ended };
 }
 
