@@ -196,10 +196,10 @@ describe('extensions', { skip }, () => {
 		await page.getByRole('button', { name: 'Add server' }).first().click();
 		await page.getByRole('menuitem', { name: 'Install a skill' }).click();
 		const dialog = page.getByRole('dialog', { name: 'Install a skill' });
-		await dialog.getByRole('textbox').fill(join(o.dir, 'nothing'));
+		await dialog.getByRole('textbox', { name: 'Folder, archive or address' }).fill(join(o.dir, 'nothing'));
 		await dialog.getByRole('button', { name: 'Install', exact: true }).click();
 		await dialog.getByText('is not there. Nothing was installed.').waitFor();
-		await dialog.getByRole('textbox').fill(at);
+		await dialog.getByRole('textbox', { name: 'Folder, archive or address' }).fill(at);
 		await dialog.getByRole('button', { name: 'Install', exact: true }).click();
 		await page.getByText('Review this skill').waitFor();
 		await page.getByText('Runs a program from the internet').waitFor();
