@@ -22,6 +22,8 @@ type Doc struct {
 	ID     string
 	Text   string
 	Extra  string    // further words that it is found by
+	Owner  string    // and those of what brings it
+	Aside  string    // and those that count less
 	Thread string    // the conversation that it stands in; "" for none
 	At     int64     // its place in the thread: any numbers that grow
 	Weight float32   // what its score is multiplied by; 0 is 1
@@ -65,6 +67,9 @@ type Index struct {
 	learned  vectors // those of a learned embedder, of the texts that have one
 	scratch  sync.Pool
 	topical  bool
+
+	ofServers bool
+	sounds    sounds // of the words of tools, those of deleted ones too
 }
 
 type slot struct {
@@ -104,6 +109,14 @@ func NewTopical() *Index {
 	return x
 }
 
+// NewOfServers returns an empty index of tools as servers bring them: many that are about one thing, with names that say
+// what is done to it. They are also found by that, and by how their words are written in Hangul.
+func NewOfServers() *Index {
+	x := NewTopical()
+	x.ofServers = true
+	return x
+}
+
 // Len returns how many texts there are.
 func (x *Index) Len() int {
 	x.mu.RLock()
@@ -111,8 +124,12 @@ func (x *Index) Len() int {
 	return len(x.slots)
 }
 
-// extraWeight is what a word beside the text counts, against one in it.
-const extraWeight = 1.5
+// What a word beside the text counts, against one in it.
+const (
+	extraWeight = 1.5
+	asideWeight = 0.5
+	ownerWeight = 2
+)
 
 // Put adds a text, or replaces the one with its ID.
 func (x *Index) Put(d Doc) {
@@ -125,10 +142,14 @@ func (x *Index) Put(d Doc) {
 	for _, t := range Terms(d.Extra) {
 		counts[t] += extraWeight
 	}
-	if x.topical {
-		for _, t := range Topics(d.Text + " " + d.Extra) {
-			counts[t]++
-		}
+	for _, t := range Terms(d.Owner) {
+		counts[t] += ownerWeight
+	}
+	for _, t := range Terms(d.Aside) {
+		counts[t] += asideWeight
+	}
+	for _, t := range x.topicsOf(d.Text+" "+d.Owner, d.Extra) {
+		counts[t]++
 	}
 	terms := make([]string, 0, len(counts))
 	for t := range counts {
@@ -139,6 +160,9 @@ func (x *Index) Put(d Doc) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.remove(d.ID)
+	if x.ofServers {
+		x.sounds.add(d.Text + " " + d.Extra + " " + d.Owner)
+	}
 	var n int32
 	if last := len(x.free) - 1; last >= 0 {
 		n, x.free = x.free[last], x.free[:last]

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/heap"
 	"slices"
+	"strings"
 )
 
 // The numbers of the ranking, measured on conversations and articles that were
@@ -24,6 +25,8 @@ const (
 	learnedWeight = 0.5
 
 	likeFloor = 0.1 // likeness below this is chance
+
+	soundWeight = 0.9 // what a word counts that a Korean one sounds like
 
 	unknownWeight = 0.35 // what a word that no text holds counts in the share that was found
 
@@ -69,24 +72,48 @@ func (x *Index) Search(q Query) []Hit {
 }
 
 type queryTerm struct {
-	text string
-	idf  float32
-	list *posting
-	part bool // only those that rarer terms had found were scored by it
+	text   string
+	weight float32 // what it counts
+	idf    float32
+	list   *posting
+	part   bool // only those that rarer terms had found were scored by it
 }
 
 // termsOf returns the terms of a query, each once.
-func (x *Index) termsOf(text string) []queryTerm {
-	terms := Terms(text)
-	if x.topical {
-		terms = append(terms, Topics(text)...)
-	}
-	var out []queryTerm
-	for _, t := range terms {
-		if !slices.ContainsFunc(out, func(o queryTerm) bool { return o.text == t }) {
-			out = append(out, queryTerm{text: t})
+func (x *Index) termsOf(text string) (out []queryTerm) {
+	add := func(terms []string, weight float32) {
+		for _, t := range terms {
+			if !slices.ContainsFunc(out, func(o queryTerm) bool { return o.text == t }) {
+				out = append(out, queryTerm{text: t, weight: weight})
+			}
 		}
 	}
+	terms := Terms(text)
+	if x.ofServers {
+		terms = slices.DeleteFunc(terms, isNumber)
+	}
+	add(terms, 1)
+	add(x.topicsOf("", text), 1)
+	if x.ofServers {
+		add(x.heard(text), soundWeight)
+	}
+	return out
+}
+
+// isNumber reports whether a term has digits alone: in a request it is a value, and says nothing of what fits.
+func isNumber(term string) bool {
+	return strings.IndexFunc(term, func(r rune) bool { return r < '0' || r > '9' }) < 0
+}
+
+// heard returns the stems of the words that the Korean ones of a text sound like.
+func (x *Index) heard(text string) (out []string) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	eachWord(text, func(word string, pairs bool) {
+		if pairs {
+			out = append(out, x.sounds.of(word)...)
+		}
+	})
 	return out
 }
 
@@ -113,10 +140,10 @@ func (x *Index) byWords(s *scratch, terms []queryTerm, every bool) share {
 		t := &terms[i]
 		t.list = x.postings[t.text]
 		if t.list == nil {
-			most.all += unknownWeight * idf(n, 0)
+			most.all += unknownWeight * t.weight * idf(n, 0)
 			continue
 		}
-		t.idf = idf(n, len(t.list.docs))
+		t.idf = t.weight * idf(n, len(t.list.docs))
 		most.score += t.idf * (k1 + 1)
 		most.all += t.idf
 	}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"oxios/kernel"
 )
@@ -39,4 +40,24 @@ func BenchmarkP9FindTools(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N), "us(goal<=50_at_1000)")
 		})
 	}
+}
+
+// BenchmarkP9ToolsOfServers finds what a run begins with, among the thousand tools of fifty servers, for each of a hundred
+// goals in Korean and English; how long the index takes that is made when servers change is told beside it.
+func BenchmarkP9ToolsOfServers(b *testing.B) {
+	all := thousandTools(b)
+	goals := linesOf[struct {
+		Goal string `json:"goal"`
+	}](b, "goals.jsonl")
+	serverIndex.index = nil
+	begin := time.Now()
+	offeredTools(kernel.Workplace{ServerTools: all}, goals[0].Goal)
+	first := time.Since(begin)
+	i := 0
+	for b.Loop() {
+		offeredTools(kernel.Workplace{ServerTools: all}, goals[i%len(goals)].Goal)
+		i++
+	}
+	b.ReportMetric(b.Elapsed().Seconds()*1e3/float64(b.N), "ms(goal<=5)")
+	b.ReportMetric(first.Seconds()*1e3, "first_ms")
 }

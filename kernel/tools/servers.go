@@ -12,6 +12,7 @@ import (
 
 	"oxios/kernel"
 	"oxios/kernel/agent"
+	"oxios/kernel/retrieval"
 	"oxios/kernel/sys"
 )
 
@@ -86,11 +87,18 @@ func fitting(all []kernel.MCPTool, goal string) (out []kernel.MCPTool) {
 		return nil
 	}
 	size := 0
-	infos := make([]kernel.ToolInfo, len(all))
-	for i, t := range all {
-		infos[i] = kernel.ToolInfo{Name: t.Call, Description: t.Title + " " + t.Description, Terms: strings.Join(parameters(t.Schema), " ")}
+	key := sha256.New()
+	for _, t := range all {
+		fmt.Fprintf(key, "%s\x00%s\x00%s\x00%s\x00%s\x00", t.Server, t.Name, t.Title, t.Description, t.Schema)
 	}
-	for _, name := range serverIndex.of(infos).Find(goal, maxOffered) {
+	index := serverIndex.of([32]byte(key.Sum(nil)), func() *Retriever {
+		infos := make([]described, len(all))
+		for i, t := range all {
+			infos[i] = described{id: t.Call, owner: t.Server, name: t.Name, about: t.Title + " " + t.Description, args: strings.Join(parameters(t.Schema), " ")}
+		}
+		return retrieverOf(retrieval.NewOfServers(), infos)
+	})
+	for _, name := range index.Find(goal, maxOffered) {
 		i := slices.IndexFunc(all, func(t kernel.MCPTool) bool { return t.Call == name })
 		if size += len(all[i].Call) + len(all[i].Description) + len(all[i].Schema); size > maxSchemas && len(out) > 0 {
 			break
@@ -109,18 +117,13 @@ type indexed struct {
 	index *Retriever
 }
 
-func (x *indexed) of(all []kernel.ToolInfo) *Retriever {
-	sum := sha256.New()
-	for _, t := range all {
-		fmt.Fprintf(sum, "%s\x00%s\x00%s\x00", t.Name, t.Description, t.Terms)
-	}
-	key := [32]byte(sum.Sum(nil))
+// of is the index of what the key is the hash of.
+func (x *indexed) of(key [32]byte, build func() *Retriever) *Retriever {
 	x.Lock()
 	defer x.Unlock()
-	if x.index != nil && x.key == key {
-		return x.index
+	if x.index == nil || x.key != key {
+		x.key, x.index = key, build()
 	}
-	x.key, x.index = key, NewRetriever(all)
 	return x.index
 }
 

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -10,6 +11,7 @@ import (
 
 	"oxios/kernel"
 	"oxios/kernel/agent"
+	"oxios/kernel/retrieval"
 	"oxios/kernel/sys"
 )
 
@@ -105,11 +107,17 @@ func fittingSkills(all []kernel.SkillView, goal string) (out []kernel.SkillView,
 			named = name
 		}
 	}
-	infos := make([]kernel.ToolInfo, len(all))
-	for i, v := range all {
-		infos[i] = kernel.ToolInfo{Name: v.Name, Description: v.Description}
+	key := sha256.New()
+	for _, v := range all {
+		fmt.Fprintf(key, "%s\x00%s\x00", v.Name, v.Description)
 	}
-	names := skillIndex.of(infos).Find(goal, maxSkills)
+	names := skillIndex.of([32]byte(key.Sum(nil)), func() *Retriever {
+		infos := make([]described, len(all))
+		for i, v := range all {
+			infos[i] = described{id: v.Name, name: v.Name, about: v.Description}
+		}
+		return retrieverOf(retrieval.NewTopical(), infos)
+	}).Find(goal, maxSkills)
 	if named != "" {
 		names = append([]string{named}, slices.DeleteFunc(names, func(n string) bool { return n == named })...)
 	}
