@@ -320,7 +320,7 @@ describe('/', { skip }, () => {
 		await menu('/help');
 		await press('Enter');
 		const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
-		await dialog.getByText('Name a file or a folder').waitFor();
+		await dialog.getByText('Name a file, a folder or a resource').waitFor();
 		await press('Escape');
 		await dialog.waitFor({ state: 'detached' });
 		assert.equal(await message().evaluate((e) => e === document.activeElement), true);

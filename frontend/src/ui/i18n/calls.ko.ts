@@ -101,7 +101,7 @@ export const calls: typeof english = {
 	'mcp.set': '서버 설정 변경',
 	'mcp.import': '서버 가져오기',
 	'mcp.enable': '서버 켜고 끄기',
-	'mcp.read': '서버의 자료 읽기',
+	'mcp.read': '서버의 리소스 읽기',
 	'mcp.prompt': '서버의 프롬프트 사용',
 	'mcp.install': '서버 패키지 설치',
 	'mcp.newest': '서버의 새 버전 확인',

@@ -1,7 +1,8 @@
 /** suggest holds the words of the lists at the composer, of its keys, and of archived conversations. */
 export const suggest = {
 	suggest: {
-		files: 'Files, folders and resources of servers',
+		files: 'Files and folders',
+		resources: 'Files, folders and resources of servers',
 		fromServer: (server: string) => `from ${server}`,
 		values: (prompt: string) => `Values for ${prompt}`,
 		lacks: (names: string) => `Still needed: ${names}`,

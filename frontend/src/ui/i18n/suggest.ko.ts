@@ -2,7 +2,8 @@ import type { suggest as en } from './suggest.en';
 
 export const suggest: typeof en = {
 	suggest: {
-		files: '파일, 폴더, 서버의 리소스',
+		files: '파일과 폴더',
+		resources: '파일, 폴더, 서버의 리소스',
 		fromServer: (server) => `${server} 서버`,
 		values: (prompt) => `${prompt} 프롬프트에 넣을 값`,
 		lacks: (names) => `아직 필요한 값: ${names}`,
