@@ -16,11 +16,11 @@ const log = () => page.getByRole('log', { name: 'Conversation' });
 
 describe('resources and prompts of servers', { skip }, () => {
 	before(async () => {
-		o = await oxios(join(data, 'notes.toml'));
+		o = await oxios(join(data, 'offers.toml'));
 		chrome = await browser();
 		({ page, errors } = await visit(chrome, await o.serve()));
 		await begin(page);
-		const added = await o.cli('mcp', 'add', 'notes', '--', process.execPath, join(data, 'notes.mjs'));
+		const added = await o.cli('mcp', 'add', 'notes', '--', process.execPath, join(data, 'offers.mjs'));
 		assert.match(added.out, /notes: running/, added.err);
 	});
 	after(async () => {

@@ -61,13 +61,13 @@ func (x *run) useAll(ctx context.Context, calls []call) []outcome {
 	results := make([]outcome, len(calls))
 	slots := make(chan struct{}, x.spec.MaxConcurrent)
 	var wg sync.WaitGroup
-	waiting := parking{ctx: ctx, slots: slots}
-	inside := sys.WithPark(ctx, waiting.leave)
+	waiting := &parking{ctx: ctx, slots: slots}
 	for i, c := range calls {
 		wg.Go(func() {
 			slots <- struct{}{}
-			defer func() { <-slots }()
-			results[i] = x.use(inside, c)
+			seat := &seat{all: waiting}
+			defer seat.end()
+			results[i] = x.use(sys.WithPark(ctx, seat.leave), c)
 		})
 	}
 	wg.Wait()
@@ -85,17 +85,17 @@ type parking struct {
 	back func()
 }
 
-func (p *parking) leave() func() {
+func (p *parking) leave() {
 	<-p.slots
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.n++; p.n == 1 {
 		p.back = sys.Park(p.ctx)
 	}
-	return p.enter
 }
 
-func (p *parking) enter() {
+// over says that a call waits no more. Its own slot it has not back yet.
+func (p *parking) over() {
 	p.mu.Lock()
 	back := p.back
 	p.n--
@@ -104,7 +104,49 @@ func (p *parking) enter() {
 	if last {
 		back()
 	}
-	p.slots <- struct{}{}
+}
+
+// seat is the slot of one call. What a server asks in the middle of it waits
+// beside it, more than once at a time, and may outlast it.
+type seat struct {
+	all *parking
+
+	mu    sync.Mutex
+	away  int // how many wait
+	ended bool
+}
+
+func (s *seat) leave() func() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return func() {}
+	}
+	if s.away++; s.away == 1 {
+		s.all.leave()
+	}
+	return s.enter
+}
+
+func (s *seat) enter() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.away--; s.away > 0 || s.ended {
+		return
+	}
+	s.all.over()
+	s.all.slots <- struct{}{}
+}
+
+// end gives the slot up for good.
+func (s *seat) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended = true; s.away > 0 {
+		s.all.over()
+		return
+	}
+	<-s.all.slots
 }
 
 // outcome is how one tool call ended.

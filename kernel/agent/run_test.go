@@ -428,6 +428,55 @@ func TestWaitingCallGivesItsSlotToTheOthers(t *testing.T) {
 	}
 }
 
+func TestWhatWaitsBesideACallTakesNoSlotOfAnother(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	both, ended := make(chan struct{}), make(chan func(), 1)
+	var inside context.Context
+	asks := func(ctx context.Context, _ json.RawMessage) (agent.Result, error) {
+		one, two := sys.Park(ctx), sys.Park(ctx) // what its server asks, twice at a time
+		<-both
+		one()
+		two()
+		inside = ctx
+		return agent.Result{Text: "asked"}, nil
+	}
+	other := func(context.Context, json.RawMessage) (agent.Result, error) {
+		close(both)
+		return agent.Result{Text: "ran"}, nil
+	}
+	m := &model{turns: []turn{{calls: []llm.ToolCall{{ID: "1", Name: "asks", Args: `{}`}, {ID: "2", Name: "other", Args: `{}`}}}, {text: "ok"}}}
+	b.execute(t, t.Context(), m, func(s *agent.Spec) { s.MaxConcurrent = 1 }, tool{"asks", asks}, tool{"other", other})
+	if got := toolResults(m, 1); got[0] != "asked" || got[1] != "ran" {
+		t.Errorf("got %q", got)
+	}
+	go func() { ended <- sys.Park(inside) }() // asked once more, when the call is over
+	select {
+	case back := <-ended:
+		back()
+	case <-time.After(30 * time.Second):
+		t.Error("what outlasted its call waits for ever")
+	}
+}
+
+func TestACallThatEndsWhileSomethingWaitsFreesNoSlotTwice(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var back func()
+	leaves := func(ctx context.Context, _ json.RawMessage) (agent.Result, error) {
+		back = sys.Park(ctx)
+		return agent.Result{Text: "left"}, nil
+	}
+	m := &model{turns: []turn{
+		{calls: []llm.ToolCall{{ID: "1", Name: "leaves", Args: `{}`}}}, {calls: []llm.ToolCall{{ID: "2", Name: "leaves", Args: `{}`}}}, {text: "ok"},
+	}}
+	b.execute(t, t.Context(), m, func(s *agent.Spec) { s.MaxConcurrent = 1 }, tool{"leaves", leaves})
+	if got := toolResults(m, 1); got[0] != "left" {
+		t.Errorf("got %q", got)
+	}
+	back()
+}
+
 func TestPromptTellsTheSpaceAndWhatThePersonWantsInIt(t *testing.T) {
 	t.Parallel()
 	in := agent.PromptInput{Now: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC), OS: "linux", Folder: "/f"}

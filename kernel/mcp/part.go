@@ -102,8 +102,8 @@ func New(c Config) *Service {
 // As is the service as a caller sees it.
 func (s *Service) As(c *guard.Caller) *API { return &API{c: c, s: s} }
 
-// Run ends servers that nobody has called for a while, and those that config.toml no longer has, until ctx ends; then it ends
-// all of them.
+// Run ends servers that nobody has called for a while, and those that config.toml no longer has, until ctx ends. Those
+// that run then are ended by [Service.Close]: whoever still calls them is stopped first.
 func (s *Service) Run(ctx context.Context) error {
 	s.mu.Lock()
 	twice := s.running
@@ -112,7 +112,6 @@ func (s *Service) Run(ctx context.Context) error {
 	if twice {
 		return sys.Errorf(sys.CodeConflict, "The servers are looked after already.")
 	}
-	defer s.endAll()
 	due := time.NewTimer(tendEvery) // while nothing runs it wakes nobody
 	due.Stop()
 	defer due.Stop()
