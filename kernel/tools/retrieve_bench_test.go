@@ -51,11 +51,11 @@ func BenchmarkP9ToolsOfServers(b *testing.B) {
 	}](b, "goals.jsonl")
 	serverIndex.index = nil
 	begin := time.Now()
-	offeredTools(kernel.Workplace{ServerTools: all}, goals[0].Goal)
+	offeredTools(kernel.Workplace{ServerTools: all}, all, goals[0].Goal)
 	first := time.Since(begin)
 	i := 0
 	for b.Loop() {
-		offeredTools(kernel.Workplace{ServerTools: all}, goals[i%len(goals)].Goal)
+		offeredTools(kernel.Workplace{ServerTools: all}, all, goals[i%len(goals)].Goal)
 		i++
 	}
 	b.ReportMetric(b.Elapsed().Seconds()*1e3/float64(b.N), "ms(goal<=5)")

@@ -115,7 +115,7 @@ func TestGoalsFindTheirToolAmongThoseOfFiftyServers(t *testing.T) {
 			language = "Korean"
 		}
 		var names []string
-		for _, o := range offeredTools(kernel.Workplace{ServerTools: all}, g.Goal) {
+		for _, o := range offeredTools(kernel.Workplace{ServerTools: all}, all, g.Goal) {
 			names = append(names, o.Call)
 		}
 		tokens := tokensOffered(all, g.Goal)
@@ -145,7 +145,7 @@ func TestGoalsFindTheirToolAmongThoseOfFiftyServers(t *testing.T) {
 func tokensOffered(all []kernel.MCPTool, goal string) int {
 	find := findToolsMaker.make(nil, kernel.Workplace{})
 	tokens := llm.Tokens(find.Name()) + llm.Tokens(find.Description()) + llm.Tokens(string(find.Schema()))
-	for _, o := range offeredTools(kernel.Workplace{ServerTools: all}, goal) {
+	for _, o := range offeredTools(kernel.Workplace{ServerTools: all}, all, goal) {
 		offer := serverTool{tool: o}
 		tokens += llm.Tokens(offer.Name()) + llm.Tokens(offer.Description()) + llm.Tokens(string(offer.Schema()))
 	}
