@@ -175,9 +175,7 @@ func (k *Kernel) saveAttachment(ctx context.Context, a Attachment, content []byt
 	k.attached.saving.RLock()
 	defer k.attached.saving.RUnlock()
 	if content != nil {
-		sum := blake3.Sum256(content)
-		a.Hash, a.Stored = hex.EncodeToString(sum[:]), int64(len(content))
-		if err := k.attached.put(a.Hash, content); err != nil {
+		if err := k.attached.keep(&a, content); err != nil {
 			return Attachment{}, err
 		}
 	}
@@ -187,6 +185,13 @@ func (k *Kernel) saveAttachment(ctx context.Context, a Attachment, content []byt
 
 // at is where content lies below the folder.
 func at(hash string) string { return hash[:2] + "/" + hash }
+
+// keep puts the content of an attachment into its place, and says in it what that is.
+func (a *attachments) keep(of *Attachment, content []byte) error {
+	sum := blake3.Sum256(content)
+	of.Hash, of.Stored = hex.EncodeToString(sum[:]), int64(len(content))
+	return a.put(of.Hash, content)
+}
 
 func (a *attachments) put(hash string, content []byte) error {
 	if err := os.MkdirAll(a.dir, 0o700); err != nil {

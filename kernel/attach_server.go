@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/zeebo/blake3"
 
 	"oxios/kernel/document"
 	"oxios/kernel/llm"
@@ -84,9 +81,7 @@ func (k *Kernel) fetchResource(ctx context.Context, h *Handle, at Attachment) er
 func (k *Kernel) fillAttachment(ctx context.Context, a Attachment, content []byte) error {
 	k.attached.saving.RLock()
 	defer k.attached.saving.RUnlock()
-	sum := blake3.Sum256(content)
-	a.Hash, a.Stored = hex.EncodeToString(sum[:]), int64(len(content))
-	if err := k.attached.put(a.Hash, content); err != nil {
+	if err := k.attached.keep(&a, content); err != nil {
 		return err
 	}
 	return k.store.Write(ctx, func(tx *store.Tx) error { return k.store.FillAttachment(tx, a) })

@@ -12,6 +12,9 @@ import (
 	"oxios/kernel/wasm"
 )
 
+// IsModule reports whether a file of a skill is a WebAssembly module.
+func IsModule(file string) bool { return skill.IsModule(file) }
+
 // runModule has a host of its own run a module of a skill, contained: compiling what somebody else wrote takes memory that
 // nobody knows beforehand.
 func (k *Kernel) runModule(ctx context.Context, m skill.Script, input json.RawMessage) (json.RawMessage, error) {

@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -39,7 +37,7 @@ func (c *console) skillsCall() *cobra.Command {
 // modules are the files of a skill that only compute.
 func modules(files []kernel.SkillFile) (out []string) {
 	for _, f := range files {
-		if strings.EqualFold(filepath.Ext(f.Path), ".wasm") {
+		if kernel.IsModule(f.Path) {
 			out = append(out, f.Path)
 		}
 	}

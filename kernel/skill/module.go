@@ -27,8 +27,8 @@ type ModuleResult struct {
 	Output json.RawMessage `json:"output"` // any JSON, at most 1 MB
 }
 
-// isModule reports whether a file is a WebAssembly module, by its name.
-func isModule(file string) bool { return strings.EqualFold(filepath.Ext(file), ".wasm") }
+// IsModule reports whether a file is a WebAssembly module, by its name.
+func IsModule(file string) bool { return strings.EqualFold(filepath.Ext(file), ".wasm") }
 
 // Module runs a module of a skill: it computes its answer from its input and from the files of the skill. It has no network,
 // no variables and no file besides, so that nobody is asked. The skill is ready, and as it was reviewed.
@@ -58,7 +58,7 @@ func (a *API) Module(ctx context.Context, in ModuleArgs) (ModuleResult, error) {
 		if err != nil {
 			return ModuleResult{}, err
 		}
-		if !isModule(x.Path) {
+		if !IsModule(x.Path) {
 			return ModuleResult{}, sys.Errorf(sys.CodeInvalid, "%q of the skill %q is no module. Nothing was run.", sys.Shorten(in.Module, 200), x.Skill).
 				WithHint("A module is a file that ends in .wasm. Run a script with args, and without input.")
 		}

@@ -73,7 +73,7 @@ func (s *Service) Script(ctx context.Context, folder, name, file string) (Script
 	if err != nil {
 		return Script{}, err
 	}
-	if isModule(x.Path) {
+	if IsModule(x.Path) {
 		return Script{}, sys.Errorf(sys.CodeInvalid, "%q of the skill %q is a module. Nothing was run.", sys.Shorten(file, 200), x.Skill).
 			WithHint("Call it with input, which is JSON, and without args.")
 	}

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -38,7 +37,7 @@ var skillMaker = maker{
 		return newTool("skill", "Reads a skill: instructions for a kind of work, by its name in the capability index. Read it before you begin such work. Its scripts are run with this tool too, not with exec.", nil, skillTitle,
 			func(ctx context.Context, in skillArgs) (agent.Result, error) {
 				switch {
-				case in.Run != "" && strings.EqualFold(path.Ext(in.Run), ".wasm"):
+				case in.Run != "" && kernel.IsModule(in.Run):
 					return runModule(ctx, h, in)
 				case in.Run != "":
 					return runScript(ctx, h, in)
